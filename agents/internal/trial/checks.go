@@ -23,7 +23,8 @@ func checkDisk(order *protocol.Prepare, lasts time.Duration, free int64) error {
 	}
 	needed := int64(samples*sampleBytes) + diskReserveBytes
 	if free < needed {
-		return fail(protocol.ReasonDiskFull, "the run may need %d MB of disk and %d MB are free; free some, or upload what waits", needed/1e6, free/1e6)
+		up, down := (needed+1e6-1)/1e6, free/1e6 // apart: two equal numbers would say nothing
+		return fail(protocol.ReasonDiskFull, "the run may need %d MB of disk and %d MB are free; free some, or upload what waits", up, down)
 	}
 	return nil
 }

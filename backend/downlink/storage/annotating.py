@@ -61,9 +61,8 @@ def concerning(
 
 
 def annotations_over(
-    unit: Unit, campaign_id: UUID, links: Sequence[str], from_at: datetime, to_at: datetime, limit: int
+    unit: Unit, campaign_id: UUID, links: Sequence[str], from_at: datetime | None, to_at: datetime | None, limit: int
 ) -> Sequence[Annotation]:
-    """Those of a campaign and of its links that touch a stretch of time, the first of them."""
-    touching = and_(Annotation.from_at <= to_at, from_at <= END)
-    query = select(Annotation).where(concerning(campaign_id, links, from_at, to_at), touching)
+    """All of a campaign, whenever they were, and those of its links that touch a stretch of time; the first of them."""
+    query = select(Annotation).where(concerning(campaign_id, links, from_at, to_at))
     return unit.session.scalars(query.order_by(Annotation.from_at, Annotation.id).limit(limit)).all()

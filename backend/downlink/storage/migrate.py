@@ -7,7 +7,9 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 
+from downlink.domain.errors import ConflictError
 from downlink.settings import Settings
 
 
@@ -20,8 +22,17 @@ def alembic_config(database_url: str) -> Config:
 
 
 def upgrade(settings: Settings) -> None:
-    """Run every migration that is missing; safe to repeat and to run twice at once."""
-    command.upgrade(alembic_config(settings.database), "head")
+    """Run every migration that is missing; safe to repeat and to run twice at once. ConflictError for tables of a later version."""
+    try:
+        command.upgrade(alembic_config(settings.database), "head")
+    except CommandError as error:
+        if "locate revision" not in str(error):
+            raise
+        message = (
+            "This database was brought to a later version of Downlink than this one, which cannot take that back. "
+            "Start the later version, or restore a backup from before it into an empty database."
+        )
+        raise ConflictError("database_newer", message) from error
 
 
 def knows(revision: str) -> bool:

@@ -102,10 +102,8 @@ def _links(
 def _annotations(
     unit: Unit, campaign_id: UUID, links: Sequence[str], from_at: datetime | None, to_at: datetime | None
 ) -> list[dict[str, Any]]:
-    """Those of the campaign and of these links within the strip. What an archive brought along of a link is left out where the link
+    """Those of the campaign, and of these links within the strip. What an archive brought along of a link is left out where the link
     here says the same."""
-    if from_at is None or to_at is None:
-        return []
     found = annotations_over(unit, campaign_id, links, from_at, to_at, MOST_DRAWN)
     of_links = {_said(row) for row in found if row.campaign_id is None}
     names = ("id", "campaign_id", "link", "kind", "text", "from_at", "to_at", "created_at")

@@ -17,7 +17,7 @@ from downlink.actions.archive import load_archive
 from downlink.domain.annotation import MOST_OF_CAMPAIGN
 from downlink.domain.errors import InvalidError
 from downlink.storage.tables import Annotation
-from tests.fixtures.lab import API, Lab
+from tests.fixtures.lab import API, CAMPAIGN, Lab
 from tests.fixtures.recorded import ARCHIVE
 
 pytestmark = pytest.mark.sampled("faults")
@@ -58,6 +58,17 @@ def test_a_campaigns_annotation_is_listed_shown_and_deleted(lab: Lab, campaign: 
     lab.call("DELETE", f"/annotations/{made['id']}", expect=204)
     assert shown(lab, campaign) == []
     lab.call("DELETE", f"/annotations/{made['id']}", expect=404)
+
+
+def test_a_campaigns_annotation_is_listed_whenever_it_was(lab: Lab, campaign: str) -> None:
+    """Also before the first run, after the last one, and before there is any."""
+    at = begin(lab, campaign)
+    for text, days in (("before", -1), ("after", 1)):
+        note(lab, campaign_id=campaign, text=text, from_at=(at + timedelta(days=days)).isoformat())
+    assert shown(lab, campaign) == ["before", "after"]
+    draft = lab.call("POST", "/campaigns", {"campaign": CAMPAIGN})["id"]
+    note(lab, campaign_id=draft, text="planned", from_at=at.isoformat())
+    assert shown(lab, draft) == ["planned"]
 
 
 def test_a_links_annotation_stands_in_every_campaign_over_it_while_it_ran(lab: Lab, campaign: str) -> None:

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 from alembic import command
+from pydantic import SecretStr
 from sqlalchemy import create_engine, inspect, make_url, text
 from sqlalchemy.exc import IntegrityError
 
 from downlink.codec.series import unpack_series
+from downlink.domain.errors import ConflictError
 from downlink.domain.metric import LIMITS
-from downlink.storage.migrate import alembic_config
+from downlink.settings import Settings
+from downlink.storage.migrate import alembic_config, upgrade
 
 BEFORE_PLACES, PLACES = "a4c90e27b61d", "b93d61f8a27c"
 IMPORTED_CAMPAIGN = """
@@ -96,6 +99,19 @@ def test_migrations_go_back_and_forth(other_url: str) -> None:
     emptied.dispose()
     command.upgrade(config, "head")
     command.check(config)
+
+
+def test_tables_of_a_later_version_are_refused_in_a_sentence(other_url: str) -> None:
+    engine = create_engine(other_url)
+    command.upgrade(alembic_config(other_url), "head")
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = 'ffffffffffff'"))
+    settings = Settings(database_url=SecretStr(make_url(other_url).render_as_string(hide_password=False)))
+    with pytest.raises(ConflictError) as refused:
+        upgrade(settings)
+    assert refused.value.code == "database_newer"
+    assert "restore a backup" in refused.value.message
+    engine.dispose()
 
 
 def test_places_of_imported_runs_move_though_each_is_unique(other_url: str) -> None:

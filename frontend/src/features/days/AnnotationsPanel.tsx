@@ -48,7 +48,7 @@ export function AnnotationsPanel({ day, campaign }: { day: CampaignDay; campaign
       ) : (
         <ScrollTable label="Annotations" heads={['What', 'UTC', 'Of', '']}>
           {day.annotations.map((one, index) => (
-            <Row key={one.id} annotation={one} number={index + 1} />
+            <Row key={one.id} annotation={one} number={index + 1} isDrawn={isWithin(one, day)} />
           ))}
         </ScrollTable>
       )}
@@ -59,7 +59,13 @@ export function AnnotationsPanel({ day, campaign }: { day: CampaignDay; campaign
   )
 }
 
-function Row({ annotation, number }: { annotation: Annotation; number: number }) {
+/** Whether it touches the time of the runs: the others are listed and not drawn. */
+function isWithin({ from_at, to_at }: Annotation, day: CampaignDay): boolean {
+  if (!day.from_at || !day.to_at) return false
+  return Date.parse(from_at) <= Date.parse(day.to_at) && Date.parse(to_at ?? from_at) >= Date.parse(day.from_at)
+}
+
+function Row({ annotation, number, isDrawn }: { annotation: Annotation; number: number; isDrawn: boolean }) {
   const remove = api.useMutation('delete', `${API}/annotations/{annotation_id}`, useRefreshing())
   const { id, text, kind, from_at, to_at, link } = annotation
   return (
@@ -76,6 +82,12 @@ function Row({ annotation, number }: { annotation: Annotation; number: number })
       <Table.Td>
         {momentText(secondsOf(from_at))}
         {to_at ? ` to ${momentText(secondsOf(to_at))}` : ''}
+        {isDrawn ? null : (
+          <Text span size="xs" c="dimmed">
+            {' '}
+            not in the time of the runs
+          </Text>
+        )}
       </Table.Td>
       <Table.Td>{link ?? 'campaign'}</Table.Td>
       <Table.Td>
@@ -105,10 +117,17 @@ interface FormProps {
   onDone: () => void
 }
 
+/** The first whole minute of the strip, where it has one: an annotation there is drawn. */
+function firstMinute({ from_at, to_at }: CampaignDay): string {
+  if (!from_at) return ''
+  const minute = new Date(Math.ceil(Date.parse(from_at) / 60_000) * 60_000).toISOString()
+  return (to_at && Date.parse(minute) > Date.parse(to_at) ? from_at : minute).slice(0, 16)
+}
+
 /** Fields of a browser's own moments are read as UTC, as all times of these pages. */
 function AnnotationForm({ day, campaign, onDone }: FormProps) {
   const create = api.useMutation('post', `${API}/annotations`, useRefreshing())
-  const [values, setValues] = useState({ text: '', kind: 'weather', of: CAMPAIGN, from: (day.from_at ?? '').slice(0, 16), to: '' })
+  const [values, setValues] = useState({ text: '', kind: 'weather', of: CAMPAIGN, from: firstMinute(day), to: '' })
   const put = (key: keyof typeof values) => (value: string | null) => setValues((old) => ({ ...old, [key]: value ?? old[key] }))
   const fault = faultOf(values)
   const send = () =>

@@ -66,6 +66,9 @@ it('an annotation is noted in UTC, of the campaign or of its link in every campa
   const form = within(await screen.findByRole('dialog'))
   const save = form.getByRole('button', { name: 'Save annotation' })
   expect((save as HTMLButtonElement).disabled).toBe(true)
+  const { from_at, to_at } = said<CampaignDay>('running-day')
+  const offered = `${(form.getByLabelText('From, UTC') as HTMLInputElement).value}:00.000Z`
+  expect(offered > String(from_at) && offered < String(to_at), 'a moment that the strip shows').toBe(true)
   await userEvent.type(form.getByRole('textbox', { name: 'What happened' }), 'Rain at the dish')
   fireEvent.change(form.getByLabelText('From, UTC'), { target: { value: '2026-01-02T03:04' } })
   await userEvent.click(form.getByRole('combobox', { name: 'Of' }))
