@@ -6,6 +6,7 @@ import (
 	"downlink/agents/internal/protocol"
 	"downlink/agents/internal/tcpinfo"
 	"downlink/agents/internal/transfer"
+	"downlink/agents/internal/uplink"
 )
 
 const (
@@ -50,13 +51,9 @@ func interval(order *protocol.Prepare, role protocol.Role) time.Duration {
 	return time.Duration(order.Sampling.ReceiverMs) * time.Millisecond
 }
 
-// clockTolerance is how unsure of the server's clock an agent may be at the common start. Both ends wait for each
-// other far longer than that; past it, the moments in a run's record would mislead.
-const clockTolerance = 2 * time.Second
-
 func checkClock(clock ServerClock, now time.Time) error {
 	estimate, known := clock.Estimate(now)
-	if !known || estimate.Error > clockTolerance {
+	if !known || estimate.Error > uplink.Tolerance {
 		return fail(protocol.ReasonClockUnsure, "the server's clock is known only within %s here; the control channel is too slow", estimate.Error.Round(time.Millisecond))
 	}
 	return nil

@@ -1,6 +1,7 @@
 package uplink
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -13,11 +14,23 @@ const recent = 10 * time.Minute
 // held, and must find an estimate that is still recent.
 const due = recent / 2
 
+// Tolerance is how unsure of the server's clock an agent may be at the common start. Both ends wait for each other far
+// longer than that; past it, the moments in a run's record would mislead. A less sure estimate counts as none.
+const Tolerance = 2 * time.Second
+
+// A server that answers slowly again and again is asked so often at once; then orders are followed all the same, and
+// the next exchange is wanted after a pause.
+const (
+	mostSlow  = 3
+	slowPause = 15 * time.Second
+)
+
 // Clock estimates the server's clock from the fastest recent exchange: the shorter the round trip, the less room for
 // the moment at which the server read its clock.
 type Clock struct {
 	mu        sync.Mutex
 	exchanges []exchange // which agree with each other
+	slow      int        // how many in a row were less sure than Tolerance
 }
 
 type exchange struct {
@@ -67,6 +80,10 @@ func (c *Clock) keep(last exchange, isBest bool) {
 	}
 	if isBest {
 		kept = append(kept, last)
+		c.slow++
+		if last.half <= Tolerance {
+			c.slow = 0
+		}
 	}
 	c.exchanges = kept
 }
@@ -90,11 +107,26 @@ func (c *Clock) Estimate(now time.Time) (Estimate, bool) {
 	return Estimate{}, false
 }
 
-// WantsExchange tells whether there was no exchange for so long that the next poll should not be held.
+// WantsExchange tells whether there was no exchange, or none that a run may rest on, for so long that the next poll
+// should not be held.
 func (c *Clock) WantsExchange(now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.exchanges) == 0 || now.Sub(c.exchanges[len(c.exchanges)-1].middle) >= due
+	if len(c.exchanges) == 0 {
+		return true
+	}
+	age := now.Sub(c.exchanges[len(c.exchanges)-1].middle)
+	if c.isSure(now) {
+		return age >= due
+	}
+	return c.slow < mostSlow || age >= slowPause
+}
+
+// isSure tells whether a run may rest on what is known.
+func (c *Clock) isSure(now time.Time) bool {
+	return slices.ContainsFunc(c.exchanges, func(e exchange) bool {
+		return e.half <= Tolerance && now.Sub(e.middle) < recent
+	})
 }
 
 // Local returns the local moment, with a monotonic reading, of a moment on the server's clock.

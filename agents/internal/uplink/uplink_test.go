@@ -177,6 +177,33 @@ func TestAnOldExchangeSaysNothing(t *testing.T) {
 	require.False(t, known)
 }
 
+// A server that was slow once (a lock, a restart) is asked again at once: its runs need not fail until the next exchange is
+// due. One that is slow again and again is asked with pauses, so that orders are followed all the same.
+func TestASlowExchangeCountsAsNone(t *testing.T) {
+	var clock Clock
+	now := time.Now()
+	clock.Note(now, now.Add(20*time.Second), now)
+	now = now.Add(20 * time.Second)
+	require.True(t, clock.WantsExchange(now))
+	clock.Note(now, now.Add(100*time.Millisecond), now)
+	now = now.Add(time.Second)
+	require.False(t, clock.WantsExchange(now))
+	estimate, known := clock.Estimate(now)
+	require.True(t, known)
+	require.LessOrEqual(t, estimate.Error, Tolerance)
+	clock.Note(now, now.Add(20*time.Second), now)
+	require.False(t, clock.WantsExchange(now.Add(20*time.Second)), "what is known still holds")
+
+	var always Clock
+	for range mostSlow {
+		require.True(t, always.WantsExchange(now))
+		always.Note(now, now.Add(5*time.Second), now)
+		now = now.Add(5 * time.Second)
+	}
+	require.False(t, always.WantsExchange(now))
+	require.True(t, always.WantsExchange(now.Add(slowPause)))
+}
+
 // An agent that has nothing to do for hours has its answers held: an estimate by them would be off by seconds.
 func TestTheClockGoesByAnswersThatWereNotHeld(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -14,15 +14,15 @@ from downlink.domain.campaign import closes_with_report
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.errors import ConflictError
 from downlink.domain.next_step import Condemn, Finish, Move, Release, Start, Step, Wait, decide
-from downlink.domain.run import FINAL, Ending, HostPhase, Reason, RunState, is_retried, may_follow
+from downlink.domain.run import FINAL, PASSING, Ending, HostPhase, Reason, RunState, is_retried, may_follow
 from downlink.storage import campaigns, leases, planned, reanalysis
 from downlink.storage import runs as rows
 from downlink.storage.events import add_event, add_run_events
 from downlink.storage.tables import Run
 from downlink.storage.unit import Unit
 
-# Another agent's host-wide settings go with its run; trying again at once would only use up the attempts.
-BUSY_PAUSE = timedelta(seconds=60)
+# Another agent's host-wide settings go with its run, and a slow answer is followed by a better estimate of the clock.
+PASSING_PAUSE = timedelta(seconds=60)
 TRIED_AGAIN = "Tried again (attempt {})."
 CANCELLED = Ending(RunState.CANCELLED, Reason.CANCELLED, "Cancelled by a user.")
 TOO_LATE = "Its samples arrived when the next attempt had begun; they are kept with this run."
@@ -144,7 +144,11 @@ def finish(unit: Unit, run: Run, state: RunState, now: datetime, reason: str | N
     # The lock orders runs that end together: the last one sees that it closes the cycle.
     campaign = campaigns.find_campaign(unit, run.campaign_id, is_locked=True)
     attempts = campaigns.campaign_of(campaign).limits.attempts
-    if not is_late and campaign.state != CampaignState.CANCELLED and is_retried(state, reason, run.attempt, attempts):
+    if (
+        not is_late
+        and campaign.state != CampaignState.CANCELLED
+        and is_retried(state, reason, run.attempt, attempts, rows.count_passing(unit, run))
+    ):
         retry(unit, run, now)
     unit.session.flush()
     close(unit, run)
@@ -163,7 +167,7 @@ def _takes_its_place(unit: Unit, run: Run, now: datetime) -> bool:
 
 def retry(unit: Unit, run: Run, now: datetime) -> None:
     """Plan the same slot once more, because the run has failed."""
-    due_at = now + BUSY_PAUSE if run.reason == Reason.HOST_BUSY else run.due_at
+    due_at = now + PASSING_PAUSE if run.reason in PASSING else run.due_at
     repeat(unit, run.campaign_id, {run: due_at}, now, TRIED_AGAIN)
 
 

@@ -162,9 +162,15 @@ class RunView:
         return [host.agent for host in self.hosts if host.phase in phases]
 
 
-def is_retried(state: RunState, reason: str | None, attempt: int, attempts: int) -> bool:
-    """Whether a run that ended so is tried again."""
-    return state is RunState.FAILED and reason not in _LASTING and attempt < attempts
+PASSING = frozenset({Reason.CLOCK_UNSURE, Reason.HOST_BUSY})
+"""What both sides know to pass by itself: the next attempt waits for it, and it uses none up."""
+MOST_PASSING = 10
+"""Of attempts at one place that ended so; from there on they count as others do."""
+
+
+def is_retried(state: RunState, reason: str | None, attempt: int, attempts: int, passing: int = 0) -> bool:
+    """Whether a run that ended so is tried again. passing: how many attempts until now, its own included, ended for one of PASSING."""
+    return state is RunState.FAILED and reason not in _LASTING and attempt - min(passing, MOST_PASSING) < attempts
 
 
 PATIENCE_S = 3000.0

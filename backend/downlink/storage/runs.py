@@ -32,7 +32,18 @@ from downlink.domain.agent import AgentStatus
 from downlink.domain.campaign_state import UNDER_WAY
 from downlink.domain.errors import NotFoundError
 from downlink.domain.rerun import OPEN_TO_RERUNS, REPEATABLE
-from downlink.domain.run import ACTIVE, FINAL, LATEST_START_S, Ending, HostPhase, HostView, Reason, RunState, RunView
+from downlink.domain.run import (
+    ACTIVE,
+    FINAL,
+    LATEST_START_S,
+    PASSING,
+    Ending,
+    HostPhase,
+    HostView,
+    Reason,
+    RunState,
+    RunView,
+)
 from downlink.storage import events, judged
 from downlink.storage.heartbeats import find_watched_since
 from downlink.storage.tables import Agent, Campaign, Event, FlowProxy, Json, Metric, Run, RunFlow, RunHost, Trace
@@ -270,6 +281,15 @@ def later_attempts(unit: Unit, run: Run) -> Sequence[Run]:
     )  # fmt: skip
     locked = query.order_by(Run.attempt).with_for_update().execution_options(populate_existing=True)
     return unit.session.scalars(locked).all()
+
+
+def count_passing(unit: Unit, run: Run) -> int:
+    """How many attempts at this place, up to this one, ended for what passes by itself."""
+    query = select(func.count()).where(
+        Run.campaign_id == run.campaign_id, Run.link == run.link, Run.cycle == run.cycle,
+        Run.position == run.position, Run.attempt <= run.attempt, Run.reason.in_(sorted(PASSING)),
+    )  # fmt: skip
+    return unit.session.scalar(query) or 0
 
 
 def lost_jobs(unit: Unit, now: datetime, resend: timedelta) -> Sequence[Run]:

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select, text
 
 from downlink.actions import runs
-from downlink.domain.run import Reason, RunState
+from downlink.domain.run import MOST_PASSING, Reason, RunState
 from downlink.storage import runs as rows
 from downlink.storage.tables import Event
 from tests.fixtures.lab import CAMPAIGN, Lab
@@ -64,6 +64,43 @@ def test_a_run_on_a_busy_host_is_tried_again_a_while_later(lab: Lab) -> None:
     lab.wait(61)
     runs = lab.drive(campaign, [client, server])
     assert [(run["state"], run["reason"]) for run in runs] == [("failed", "host_busy"), ("complete", None)]
+
+
+def attempt_until(lab: Lab, campaign: str, agents: list[ScriptedAgent], attempts: int) -> None:
+    """Let everybody act until the campaign's one run has so many attempts."""
+    for _ in range(20):
+        lab.turn(agents)
+        if len(lab.runs(campaign)) == attempts:
+            return
+    raise AssertionError(lab.runs(campaign))
+
+
+@pytest.mark.parametrize("reason", ["clock_unsure", "host_busy"])
+def test_what_passes_by_itself_uses_no_attempt_up_and_is_waited_for(lab: Lab, reason: str) -> None:
+    """A server that answered slowly once, a host with another run: campaigns with one attempt are measured all the same."""
+    client, server = pair(lab)
+    server.fails_with = {"reason": reason, "detail": "known only within 13.6 s"}
+    campaign = lab.launch(**ONE, limits={"attempts": 1})
+    for attempts in range(2, 6):
+        attempt_until(lab, campaign, [client, server], attempts)
+        lab.tick()
+        assert lab.runs(campaign)[-1]["state"] == "planned", "what it waits for has not passed yet"
+        lab.wait(61)
+    server.fails_with = None
+    runs = lab.drive(campaign, [client, server])
+    assert [(run["state"], run["reason"]) for run in runs] == [("failed", reason)] * 4 + [("complete", None)]
+
+
+def test_what_never_passes_ends_the_run(lab: Lab) -> None:
+    client, server = pair(lab)
+    server.fails_with = {"reason": "clock_unsure", "detail": "known only within 13.6 s"}
+    campaign = lab.launch(**ONE, limits={"attempts": 1})
+    for attempts in range(2, MOST_PASSING + 2):
+        attempt_until(lab, campaign, [client, server], attempts)
+        lab.wait(61)
+    runs = lab.drive(campaign, [client, server])
+    assert {run["state"] for run in runs} == {"failed"}
+    assert len(runs) == MOST_PASSING + 1
 
 
 def test_a_restarted_sender_fails_the_run_and_the_next_attempt_completes(lab: Lab) -> None:
