@@ -201,6 +201,42 @@ func TestBesideAnAgentThatRunsNothingIsPutBackAndNoSecondOneStarts(t *testing.T)
 	require.False(t, checkJournal(join.StateDir, pending(true)).isGood)
 }
 
+// A run has left a setting changed, and agent.yaml or the identity is wrong: the host comes first, by both ways.
+func TestAWrongFileKeepsNoHostFromBeingPutBack(t *testing.T) {
+	empty, misspelt := "", "nmae: x\n"
+	for name, spoil := range map[string]func(t *testing.T, p place){
+		"configuration gone":     func(t *testing.T, p place) { require.NoError(t, os.Remove(p.file())) },
+		"configuration emptied":  func(t *testing.T, p place) { require.NoError(t, os.WriteFile(p.file(), []byte(empty), 0o600)) },
+		"configuration misspelt": func(t *testing.T, p place) { require.NoError(t, os.WriteFile(p.file(), []byte(misspelt), 0o600)) },
+		"configuration no YAML":  func(t *testing.T, p place) { require.NoError(t, os.WriteFile(p.file(), []byte("a: [\n"), 0o600)) },
+		"identity cut": func(t *testing.T, p place) {
+			require.NoError(t, os.WriteFile(filepath.Join(p.StateDir, "identity.json"), []byte("{"), 0o600))
+		},
+	} {
+		for _, way := range []string{"run", "restore"} {
+			t.Run(name+" "+way, func(t *testing.T) {
+				join := makeJoin(t, enrolling(t).URL, "dle_good")
+				require.NoError(t, join.Run(t.Context()))
+				p, journal := place{StateDir: join.StateDir}, filepath.Join(join.StateDir, "settings-journal.json")
+				require.NoError(t, os.WriteFile(journal, []byte("{}"), 0o600))
+				spoil(t, p)
+				if way == "run" {
+					require.Error(t, runCmd{p}.Run(t.Context(), newLogger(false)))
+				} else {
+					require.NoError(t, restoreCmd{p}.Run())
+				}
+				require.NoFileExists(t, journal)
+			})
+		}
+	}
+}
+
+func TestAnAgentThatNeverJoinedLeavesNothingBehind(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	require.ErrorContains(t, runCmd{place{StateDir: state}}.Run(t.Context(), newLogger(false)), "downlink-agent join")
+	require.NoDirExists(t, state)
+}
+
 type pending bool
 
 func (p pending) Pending() bool { return bool(p) }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,10 +31,39 @@ func (p place) load() (config.Config, error) {
 
 // loadAlone leaves out the policy of the host's owner: an error in it must not keep the host from being restored.
 func (p place) loadAlone() (config.Config, error) {
+	return config.Load(p.file())
+}
+
+func (p place) file() string {
 	if p.Config != "" {
-		return config.Load(p.Config)
+		return p.Config
 	}
-	return config.Load(filepath.Join(p.StateDir, config.FileName))
+	return filepath.Join(p.StateDir, config.FileName)
+}
+
+// loadForRestoring needs the folders of journal and lock alone: a typing error elsewhere, or no configuration at all, must
+// not keep the host from being restored.
+func (p place) loadForRestoring() config.Config {
+	c, err := p.loadAlone()
+	if err != nil {
+		return config.Folders(p.file(), p.StateDir)
+	}
+	return c
+}
+
+// restoreFirst puts the host back before the agent ends for what it cannot start with. The caller has claimed the folder.
+func (p place) restoreFirst(log *slog.Logger, why error) error {
+	keeper, _, err := agent.OpenKeeper(p.loadForRestoring(), settings.LinuxHost{})
+	if err != nil {
+		return errors.Join(why, err)
+	}
+	if keeper.Pending() {
+		log.Warn("this agent cannot start; the settings that a run has left are put back first")
+	}
+	if _, err := keeper.Restore(); err != nil {
+		return errors.Join(why, fmt.Errorf("restore this host: %w", err))
+	}
+	return why
 }
 
 type runCmd struct{ place }
@@ -44,19 +74,20 @@ const spareProcessors = 4
 
 func (r runCmd) Run(ctx context.Context, log *slog.Logger) error {
 	runtime.GOMAXPROCS(runtime.NumCPU() + spareProcessors)
-	c, err := r.load()
-	if err != nil {
-		return err
+	c, fault := r.load()
+	stateDir := c.StateDir
+	if fault != nil {
+		stateDir = r.loadForRestoring().StateDir
 	}
-	identity, err := config.LoadIdentity(c.StateDir)
+	claim, err := agent.Claim(stateDir)
 	if err != nil {
-		return err
-	}
-	claim, err := agent.Claim(c.StateDir)
-	if err != nil {
-		return err
+		return cmp.Or(fault, err)
 	}
 	defer func() { _ = claim.Close() }()
+	identity, err := config.LoadIdentity(stateDir)
+	if fault = cmp.Or(fault, err); fault != nil {
+		return r.restoreFirst(log, fault)
+	}
 	a, err := agent.New(c, agent.Parts{
 		Version: version, Log: log, Identity: identity, Host: settings.LinuxHost{}, Controls: &controls.Library{},
 	})
@@ -70,10 +101,7 @@ func (r runCmd) Run(ctx context.Context, log *slog.Logger) error {
 type restoreCmd struct{ place }
 
 func (r restoreCmd) Run() error {
-	c, err := r.loadAlone()
-	if err != nil {
-		return err
-	}
+	c := r.loadForRestoring()
 	keeper, _, err := agent.OpenKeeper(c, settings.LinuxHost{})
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -154,6 +155,22 @@ func Load(path string) (Config, error) {
 		return Config{}, fmt.Errorf("configuration %s: %w", path, err)
 	}
 	return config, nil
+}
+
+// Folders returns the defaults with the folders that a file names, as far as it can be read. For restoring, which needs no
+// more. stateDir is where the state is unless the file says otherwise.
+func Folders(path, stateDir string) Config {
+	var said struct {
+		StateDir string `yaml:"state_dir"`
+		LockDir  string `yaml:"lock_dir"`
+	}
+	if content, err := os.ReadFile(path); err == nil {
+		_ = yaml.Unmarshal(content, &said) // of a file with an error, what comes before it
+	}
+	config := Default()
+	config.StateDir = cmp.Or(said.StateDir, stateDir)
+	config.LockDir = cmp.Or(said.LockDir, config.LockDir)
+	return config
 }
 
 // Parse reads and checks a configuration.
