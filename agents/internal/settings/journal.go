@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,8 @@ type journal struct {
 	Namespace string  `json:"namespace"`
 	RunID     string  `json:"run_id"`
 	Entries   []entry `json:"entries"`
+	// Sum is of all else: a digit that changed on the disk must not become a setting. Empty in a journal from before.
+	Sum string `json:"sha256,omitempty"`
 }
 
 type entry struct {
@@ -34,12 +37,29 @@ func readJournal(path string) (*journal, error) {
 	}
 	j := &journal{}
 	if err := json.Unmarshal(content, j); err != nil {
-		return nil, fmt.Errorf("read settings journal %s: %w; compare the host's settings with its contents by hand, then delete it", path, err)
+		return nil, fmt.Errorf("read settings journal %s: %w; %s", path, err, byHand)
+	}
+	if j.Sum != "" && j.Sum != j.sum() {
+		return nil, fmt.Errorf("settings journal %s was damaged on the disk: its checksum does not fit; %s", path, byHand)
 	}
 	return j, nil
 }
 
+const byHand = "compare the host's settings with its contents by hand, then delete it"
+
+// sum is the SHA-256 of what the journal says, however its file is laid out.
+func (j *journal) sum() string {
+	said := *j
+	said.Sum = ""
+	content, err := json.Marshal(said)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(content))
+}
+
 func (j *journal) write(path string) error {
+	j.Sum = j.sum()
 	content, err := json.MarshalIndent(j, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode settings journal: %w", err)

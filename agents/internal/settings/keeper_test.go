@@ -240,6 +240,49 @@ func TestAnUnreadableJournalBlocks(t *testing.T) {
 	require.ErrorContains(t, err, "by hand")
 }
 
+// A digit of an old value that changed on the disk, or an entry that is gone, must not become a setting of the host.
+func TestADamagedJournalChangesNothingAndBlocks(t *testing.T) {
+	for name, spoil := range map[string]func(string) string{
+		"a digit": func(text string) string { return strings.Replace(text, "\"old\": \"0\"", "\"old\": \"1\"", 1) },
+		"an entry gone": func(text string) string {
+			begin, end := strings.Index(text, "    {"), strings.Index(text, "    },")
+			return text[:begin] + text[end+len("    },\n"):]
+		},
+		"another boot": func(text string) string { return strings.Replace(text, "boot-1", "boot-2", 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := makeHost()
+			k := NewKeeper(h, place(t.TempDir()))
+			require.NoError(t, k.Apply("run", wanted(map[string]string{hystart: "1", rmem: rmemValue})))
+			changed := maps.Clone(h.Values)
+			content, err := os.ReadFile(k.path)
+			require.NoError(t, err)
+			spoilt := spoil(string(content))
+			require.NotEqual(t, string(content), spoilt)
+			require.NoError(t, os.WriteFile(k.path, []byte(spoilt), 0o600))
+			outcome, err := k.Restore()
+			require.ErrorContains(t, err, "checksum")
+			require.False(t, outcome.IsRestored)
+			require.Equal(t, changed, h.Values)
+			require.True(t, k.Pending())
+		})
+	}
+}
+
+func TestAJournalFromBeforeHasNoChecksumAndIsFollowed(t *testing.T) {
+	h := makeHost()
+	k := NewKeeper(h, place(t.TempDir()))
+	require.NoError(t, k.Apply("run", wanted(map[string]string{hystart: "1"})))
+	content, err := os.ReadFile(k.path)
+	require.NoError(t, err)
+	before, _, _ := strings.Cut(string(content), ",\n  \"sha256\"")
+	require.NoError(t, os.WriteFile(k.path, []byte(before+"\n}"), 0o600))
+	outcome, err := k.Restore()
+	require.NoError(t, err)
+	require.True(t, outcome.IsRestored)
+	require.Equal(t, "0", h.Values[Key{Name: hystart}])
+}
+
 func TestTwoAgentsOfOneKernelDoNotShareHostWideSettings(t *testing.T) {
 	h, locks := makeHost(), t.TempDir()
 	first, second := place(t.TempDir()), place(t.TempDir())
