@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from downlink.codec.station_csv import parse_station
+from downlink.codec.station_csv import StationForm, parse_station
 from downlink.domain.errors import ConflictError, DeniedError, DownlinkError, InvalidError, NotFoundError
 from downlink.domain.observation import MOST_QUANTITIES, Observation, check_observation
 from downlink.domain.zone import check_zone
@@ -73,8 +73,7 @@ def import_station(
     link_id: UUID,
     text: str,
     source: str,
-    columns: Mapping[str, str],
-    zone: str | None,
+    form: StationForm,
     now: datetime,
     first_line: int | None = None,
 ) -> tuple[int, int, int]:
@@ -85,9 +84,12 @@ def import_station(
     link = links.find_link(unit, link_id)
     if link is None:
         raise NotFoundError("link_not_found", f"There is no link {link_id}.")
-    if zone:
-        check_zone(zone)
-    found = parse_station(text, source, columns, zone or link.time_zone, first_line)
+    if form.zone:
+        check_zone(form.zone)
+    found = parse_station(
+        text, source, form.columns, form.zone or link.time_zone, first_line,
+        missing=form.missing, time_column=form.time_column,
+    )  # fmt: skip
     stored = take_observations(unit, link.name, found, now)
     differing = rows.count_differing(unit, link.name, found) if stored < len(found) else 0
     return len(found), stored, differing

@@ -23,6 +23,7 @@ from downlink.api.schemas.observations import (
     Strip,
     StripList,
 )
+from downlink.codec.station_csv import StationForm
 from downlink.domain.errors import InvalidError, NotFoundError
 from downlink.domain.observation import EARLIEST
 from downlink.domain.permission import Verb
@@ -75,8 +76,9 @@ def import_station(link_id: UUID, body: StationBody, unit: UnitOfWork, now: Now)
 
     `station_unreadable` (422) names the line that cannot be read.
     """
+    form = StationForm(body.columns, body.time_zone, body.missing, body.time_column)
     values, stored, differing = observing.import_station(
-        unit, link_id, body.text, body.source, body.columns, body.time_zone, now, body.first_line
+        unit, link_id, body.text, body.source, form, now, body.first_line
     )
     return StationImported(values=values, stored=stored, differing=differing)
 

@@ -11,7 +11,7 @@ import typer
 from downlink.cli.client import Client
 from downlink.cli.lookup import campaign_id, connect, pick
 from downlink.cli.output import AsJson, Column, moment, print_json, print_table, say, show
-from downlink.codec.station_csv import parse_station
+from downlink.codec.station_csv import lines_above_header, parse_station
 from downlink.domain.errors import DownlinkError, InvalidError, UnavailableError
 
 app = typer.Typer(
@@ -74,6 +74,12 @@ def import_command(
         ),
     ] = None,
     time_zone: Annotated[str | None, typer.Option(help="Of times without an offset; the link's own otherwise")] = None,
+    missing: Annotated[
+        list[str] | None, typer.Option(help="What stands for no value in this file: -999; repeat for several")
+    ] = None,
+    time_column: Annotated[
+        str | None, typer.Option(help="The header of the times, where it is not time or date")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Store a weather station's values as quantities of a link. The same file twice adds nothing."""
@@ -85,9 +91,13 @@ def import_command(
         raise InvalidError("station_unreadable", f"{file.name} is not a text in UTF-8; convert it first.") from None
     found = pick(client.items("/links"), link, "link")
     # The whole file is read before a part of it is sent: a wrong line leaves nothing behind.
-    parse_station(text, source, columns, time_zone or found["time_zone"], most=None)
+    zone = time_zone or found["time_zone"]
+    parse_station(text, source, columns, zone, most=None, missing=missing or (), time_column=time_column)
     path = f"/links/{found['id']}/observations/import"
-    made = _send(client, path, text, {"source": source, "columns": columns, "time_zone": time_zone})
+    said: dict[str, Any] = {"source": source, "columns": columns, "time_zone": time_zone}
+    if missing or time_column:  # a server of an earlier version knows neither
+        said |= {"missing": missing or [], "time_column": time_column}
+    made = _send(client, path, text, said)
     if as_json:
         print_json(made)
     else:
@@ -97,7 +107,7 @@ def import_command(
 def _send(client: Client, path: str, text: str, said: dict[str, Any]) -> dict[str, int]:
     """The file in its parts, and what became of its values. A refusal says what was stored before it."""
     made = {"values": 0, "stored": 0, "differing": 0}
-    parts = list(_parts(text))
+    parts = list(_parts(text, said.get("time_column")))
     for first_line, part in parts:
         body = {**said, "text": part, **({"first_line": first_line} if len(parts) > 1 else {})}
         try:
@@ -123,11 +133,16 @@ def _id_of(client: Client, link: str) -> str:
     return str(pick(client.items("/links"), link, "link")["id"])
 
 
-def _parts(text: str) -> Iterator[tuple[int, str]]:
+def _parts(text: str, time_column: str | None) -> Iterator[tuple[int, str]]:
     """A long file as several, each with the header, and the number of the line behind it."""
-    header, *lines = text.splitlines(keepends=True) or [""]
-    first, part, size = 2, [header], len(header)
-    for number, line in enumerate(lines, 2):
+    every = text.splitlines(keepends=True) or [""]
+    above = lines_above_header(every, time_column)
+    header, *lines = every[above:]
+    if len(text) <= PART_CHARACTERS:
+        yield 2, text
+        return
+    first, part, size = above + 2, [header], len(header)
+    for number, line in enumerate(lines, above + 2):
         if size + len(line) > PART_CHARACTERS:
             yield first, "".join(part)
             first, part, size = number, [header], len(header)

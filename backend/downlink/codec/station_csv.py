@@ -4,21 +4,36 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
+from downlink.codec.station_time import TIME_OF_DAY, read_moment
 from downlink.domain.errors import InvalidError
 from downlink.domain.moment import in_utc
 from downlink.domain.observation import MOST_IN_FILE, NAME, UNITS, Observation, fault_of, unit_of
 
 MAX_BYTES = 16 * 2**20
 TIMES = ("time", "at", "date", "datetime", "timestamp", "date_time", "valid")
-MISSING = ("", "na", "nan", "null", "-", "--", "m")
+MISSING = ("", "na", "n/a", "nan", "nil", "none", "null", "-", "--", "---", "----", "m", "///", "*", "x")
 """How stations write that they have no value."""
+TRACE = ("T", "t")
+PRECIPITATION = ("weather.rain_mm_per_h", "weather.snow_mm_per_h")
+"""Stations write T for a trace: less than they can measure."""
+MOST_PREAMBLE = 60
 HEADER = re.compile(rf"\s*({NAME})\s*(?:\[([^\]]{{1,20}})\])?\s*")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 """Python's own reading takes `1_000`, and digits of other scripts."""
-FORMATS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%Y%m%d%H%M")
+
+
+@dataclass(frozen=True, slots=True)
+class StationForm:
+    """How a file is to be read, as far as it does not say so itself (parse_station)."""
+
+    columns: Mapping[str, str]
+    zone: str | None = None
+    missing: Collection[str] = ()
+    time_column: str | None = None
 
 
 def parse_station(
@@ -28,27 +43,49 @@ def parse_station(
     zone: str | None = None,
     first_line: int | None = None,
     most: int | None = MOST_IN_FILE,
+    missing: Collection[str] = (),
+    time_column: str | None = None,
 ) -> list[Observation]:
     """What the file says, in its order. Cells that are empty, or `NA`, `-` and the like, are left out; so is the same value said again.
 
     columns: the file's own headers to quantities, with a unit where it is not known (`weather.gust_m_per_s [m/s]`). zone: in
     which times without an offset are. first_line: the text is a part of a longer file, whose line of this number is the one behind
-    the header; a part may hold nothing. most: values of it; None for any number.
+    the header; a part may hold nothing. most: values of it; None for any number. missing: what stands for no value in this file,
+    beside MISSING. time_column: the header of the times, where it is none of TIMES. Lines above the header are passed over.
     InvalidError `station_unreadable` names the line of the file.
     """
     lines = text.lstrip("\ufeff").splitlines()
     if not lines:
         raise _refusal("The file is empty.")
-    delimiter = max(";\t,", key=lines[0].count)
-    rows = _rows(lines, delimiter, (first_line or 2) - 2)
+    above = lines_above_header(lines, time_column)
+    lines = lines[above:]
+    delimiter = _delimiter_of(lines[0])
+    rows = _rows(lines, delimiter, above if first_line is None else first_line - 2)
     header = [cell.strip() for cell in next(rows)[1]]
-    time_at, quantities = _read_header(header, columns or {})
+    time_at, quantities = _read_header(header, columns or {}, time_column)
+    day_at = _day_column(header, time_at)
     placed = _placed(rows, len(header), delimiter)
-    said = _observations(placed, source, time_at, quantities, zone, is_comma_decimal=delimiter != ",")
+    said = _observations(
+        placed, source, (day_at, time_at), quantities, zone, is_comma_decimal=delimiter != ",", missing=missing
+    )
     found = _once(said, most)
     if not found and first_line is None:
         raise _refusal("No line of it holds a value.")
     return found
+
+
+def lines_above_header(lines: Sequence[str], time_column: str | None = None) -> int:
+    """Return how many lines of a preamble (comments, the place of the station) come before the line that names the times."""
+    wanted = (time_column.lower(),) if time_column else TIMES
+    for place, line in enumerate(lines[:MOST_PREAMBLE]):
+        cells = next(csv.reader([line], delimiter=_delimiter_of(line)), [])
+        if not line.startswith("#") and any(cell.strip().lower() in wanted for cell in cells):
+            return place
+    return 0
+
+
+def _delimiter_of(line: str) -> str:
+    return max(";\t,", key=line.count)
 
 
 def _rows(lines: Sequence[str], delimiter: str, before: int) -> Iterator[tuple[int, list[str]]]:
@@ -96,11 +133,23 @@ def _once(said: Iterable[tuple[int, Observation]], most: int | None) -> list[Obs
     return [each for _, each in found.values()]
 
 
-def _read_header(header: Sequence[str], columns: Mapping[str, str]) -> tuple[int, dict[int, tuple[str, str]]]:
+def _day_column(header: Sequence[str], time_at: int) -> int | None:
+    """Where the day is, in a file that has it in a column beside that of the clock's time."""
+    names = [name.lower() for name in header]
+    return names.index("date") if "date" in names and names[time_at] != "date" else None
+
+
+def _read_header(
+    header: Sequence[str], columns: Mapping[str, str], time_column: str | None
+) -> tuple[int, dict[int, tuple[str, str]]]:
     """Where the time is, and place to (quantity, unit)."""
-    time_at = next((place for place, name in enumerate(header) if name.lower() in TIMES), None)
+    wanted = (time_column.lower(),) if time_column else TIMES
+    places = [place for place, name in enumerate(header) if name.lower() in wanted]
+    # Date and Time in two columns: the clock's time comes first, its day is looked for beside it.
+    time_at = next((place for place in places if header[place].lower() != "date"), next(iter(places), None))
     if time_at is None:
-        raise _refusal(f"Line 1 names no column of times; call it {TIMES[0]}. It names: {', '.join(header)[:200]}.")
+        ways = f"say which one it is, or call it {TIMES[0]}"
+        raise _refusal(f"Line 1 names no column of times; {ways}. It names: {', '.join(header)[:200]}.")
     for name in columns:
         if name not in header:
             raise _refusal(f"Line 1 names no column {name!r}. It names: {', '.join(header)[:200]}.")
@@ -125,31 +174,39 @@ def _read_header(header: Sequence[str], columns: Mapping[str, str]) -> tuple[int
 def _observations(
     rows: Iterable[tuple[int, list[str]]],
     source: str,
-    time_at: int,
+    moment_at: tuple[int | None, int],
     quantities: Mapping[int, tuple[str, str]],
     zone: str | None,
     *,
     is_comma_decimal: bool,
+    missing: Collection[str],
 ) -> Iterator[tuple[int, Observation]]:
+    absent = frozenset(MISSING) | {each.strip().lower() for each in missing}
+    numbers = frozenset(value for each in missing if (value := read_number(each.strip())) is not None)
+    day_at, time_at = moment_at
     for line, row in rows:
-        if len(row) <= time_at:
+        if len(row) <= max(time_at, day_at or 0):
             raise _refusal(f"Line {line} has no time.")
-        at = _moment(row[time_at].strip(), zone, line)
+        day = f"{row[day_at].strip()} " if day_at is not None and TIME_OF_DAY.fullmatch(row[time_at]) else ""
+        at = _moment(f"{day}{row[time_at].strip()}", zone, line)
         for place, (quantity, unit) in quantities.items():
             cell = row[place] if place < len(row) else ""
-            value = _number(cell, quantity, line, is_comma_decimal=is_comma_decimal)
+            text = cell.strip().replace(",", ".") if is_comma_decimal else cell.strip()
+            value = None if text.lower() in absent else _number(text, quantity, line, numbers)
             if value is not None:
                 yield line, Observation(quantity, unit, source, at, value)
 
 
-def _number(cell: str, quantity: str, line: int, *, is_comma_decimal: bool) -> float | None:
-    text = cell.strip()
-    if text.lower() in MISSING:
+def _number(text: str, quantity: str, line: int, missing: Collection[float]) -> float | None:
+    """The value of a cell; None where it is one of those that stand for none."""
+    if text in TRACE and quantity in PRECIPITATION:
+        return 0.0
+    value = read_number(text)
+    if value in missing:
         return None
-    value = read_number(text.replace(",", ".") if is_comma_decimal else text)
     if value is None:
         raise _refusal(f"Line {line}: {text[:40]!r} is not a number.")
-    fault = fault_of(value)
+    fault = fault_of(value, quantity)
     if fault:
         raise _refusal(f"Line {line}, {quantity}: {fault}")
     return value
@@ -172,18 +229,6 @@ def _moment(text: str, zone: str | None, line: int) -> datetime:
 def read_number(text: str) -> float | None:
     """A number as stations write it; None for what is none."""
     return float(text) if NUMBER.fullmatch(text) else None
-
-
-def read_moment(text: str) -> datetime | None:
-    """A time as stations write it, with or without an offset; None for what is none."""
-    if not text.isascii():  # digits of other scripts would be read, too
-        return None
-    for read in (datetime.fromisoformat, *(lambda text, form=form: datetime.strptime(text, form) for form in FORMATS)):  # noqa: DTZ007 - the zone follows
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    return None
 
 
 def _refusal(message: str) -> InvalidError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -43,6 +44,35 @@ UNITS = {
     "weather.snow_mm_per_h": "mm/h",
 }
 """The names that this project gives, and their units. Others are as their source says."""
+BOUNDS: Mapping[str, tuple[float, float]] = {
+    "dish.obstruction_ratio": (0, 1),
+    "dish.currently_obstructed": (0, 1),
+    "dish.snr": (-50, 100),
+    "dish.snr_above_noise_floor": (0, 1),
+    "dish.ping_latency_ms": (0, 60_000),
+    "dish.ping_drop_ratio": (0, 1),
+    "dish.downlink_bps": (0, 1e11),
+    "dish.uplink_bps": (0, 1e11),
+    "dish.outage_s": (0, 1e8),
+    "dish.azimuth_deg": (-360, 360),
+    "dish.elevation_deg": (-90, 90),
+    "dish.uptime_s": (0, 1e9),
+    "weather.rain_mm_per_h": (0, 500),
+    "weather.temperature_c": (-95, 65),
+    "weather.humidity_percent": (0, 105),
+    "weather.wind_m_per_s": (0, 115),
+    "weather.pressure_hpa": (300, 1100),
+    "weather.cloud_percent": (0, 100),
+    "weather.snow_mm_per_h": (0, 500),
+}
+"""The least and the greatest value of each: what no place on Earth (WMO's records) and no dish has seen. A little beyond 100 % is
+how hygrometers err."""
+SENTINELS = frozenset(
+    sign * each
+    for sign in (-1.0, 1.0)
+    for each in (99, 99.9, 999, 999.9, 999.99, 9999, 9999.9, 9999.99, 99_999, 999_999, 6999, 7777, 8888, 32_767, 32_768)
+)
+"""Numbers by which stations and services say that they have no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +96,18 @@ def unit_of(quantity: str, said: str | None) -> str:
     return known or said or ""
 
 
-def fault_of(value: float) -> str | None:
-    """Why this is a value of no quantity, as an end of a sentence, and what to do; None for one that may be."""
+def fault_of(value: float, quantity: str) -> str | None:
+    """Return why this is no value of the quantity, as an end of a sentence, and what to do; None for one that may be."""
     if not math.isfinite(value):
         return "the value is not a finite number; leave it out."
     if abs(value) > MOST:
         return f"{value:g} is beyond {MOST:g}, which no quantity reaches; correct it, or leave it out."
-    return None
+    least, greatest = BOUNDS.get(quantity, (-MOST, MOST))
+    if least <= value <= greatest:
+        return None
+    if value in SENTINELS:
+        return f"{value:g} is how many stations write that they have no value; say so (missing), or leave it out."
+    return f"{value:g} is not between {least:g} and {greatest:g} {UNITS[quantity]}; correct it, or its unit, or leave it out."
 
 
 def check_observation(each: Observation, now: datetime) -> None:
@@ -87,7 +122,7 @@ def check_observation(each: Observation, now: datetime) -> None:
                 "observation_invalid", f"{each.quantity}: its {what} must be a text of 1 to {most} characters."
             )
     unit_of(each.quantity, each.unit)
-    fault = fault_of(each.value)
+    fault = fault_of(each.value, each.quantity)
     if fault:
         raise InvalidError("observation_invalid", f"{each.quantity} at {each.at:%Y-%m-%d %H:%M}: {fault}")
     if not EARLIEST <= each.at <= now + AHEAD:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import orjson
 
@@ -27,7 +29,46 @@ def parsed_line(line: bytes) -> object:
     """A line of JSON. Raises ValueError when it is none, UnreadableError for more than is read."""
     if has_many_values(line):
         raise too_many_values()
-    return orjson.loads(line)
+    return repaired_json(line)
+
+
+NO_NUMBER = re.compile(
+    rb'"(?:[^"\\]|\\.)*+"|(?P<before>[:,\[]\s*+)[+-]?(?:nan|inf(?:inity)?)(?=\s*[,}\]])|(?P<power>\d[eE]) (?=\d)',
+    re.IGNORECASE | re.DOTALL,
+)
+"""What C programs print for a number that is none, outside of strings, and a power of ten whose plus sign was lost."""
+BOTH_WAYS = ("sum_sent", "sum_received", "sum")
+"""iperf3 3.7 to 3.10 writes these twice for `--bidir`: of the client's sending, then of the other way."""
+
+
+def repaired_json(text: bytes) -> Any:
+    """Parse JSON, also with nan and inf, which become null, and with iperf3's totals of two directions under one key.
+
+    Raises ValueError for what is none.
+    """
+    if text.count(b'"sum_sent"') > 1:
+        return json.loads(NO_NUMBER.sub(_mended, text), object_pairs_hook=_apart, parse_constant=lambda _: None)
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        mended = NO_NUMBER.sub(_mended, text)
+        if mended == text:
+            raise
+        return orjson.loads(mended)
+
+
+def _mended(found: re.Match[bytes]) -> bytes:
+    if found["before"] is not None:
+        return found["before"] + b"null"
+    return found["power"] + b"+" if found["power"] else found[0]
+
+
+def _apart(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose second total of one name is the other direction's, as later versions of iperf3 call it."""
+    made: dict[str, Any] = {}
+    for name, value in pairs:
+        made[f"{name}_bidir_reverse" if name in BOTH_WAYS and name in made else name] = value
+    return made
 
 
 def too_many_values() -> UnreadableError:

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-import orjson
 
 from downlink.domain.point import Point
+from downlink.importers.documents import repaired_json
 from downlink.importers.model import Content, Direction, ImportedFlow, Ints, ToolSummary, UnreadableError
 from downlink.importers.reading import (
     checked_columns,
@@ -50,21 +50,25 @@ def documents_of_events(content: bytes) -> Iterator[dict[str, Any]]:
         if document is None or name == "start":
             if document is not None:
                 yield document
-            document = {"intervals": [], "end": {}, "is_stream": True}
+            document = {"intervals": [], "end": {}, "is_stream": True, "is_cut": True}
         if name == "interval":
             document["intervals"].append(data)
         else:
             document[name] = data
+            document["is_cut"] = document["is_cut"] and name != "end"
     if document is not None:
         yield document
 
 
 def _events(content: bytes) -> Iterator[Mapping[str, Any]]:
+    """Up to the last line, which may be cut off where iperf3 was killed."""
     for line_number, line in enumerate(io.BytesIO(content), start=1):
         if line.strip():
             try:
-                yield mapping(orjson.loads(line), f"line {line_number}")
-            except orjson.JSONDecodeError as error:
+                yield mapping(repaired_json(line), f"line {line_number}")
+            except ValueError as error:
+                if not line.endswith(b"\n"):
+                    return
                 raise UnreadableError(
                     f"line {line_number} is not JSON, the stream may have been cut off ({error})"
                 ) from error
@@ -100,6 +104,8 @@ def _failure(document: Mapping[str, Any], start: Mapping[str, Any]) -> str | Non
         return f"iperf3 reports an error: {str(error)[:MAX_ERROR_CHARS]}"
     if not isinstance(start.get("test_start"), Mapping):
         return "iperf3 never started the test"
+    if document.get("is_cut") and document.get("intervals"):
+        return "iperf3 was stopped before the end of its test: its stream has no event `end`"
     return None if document.get("intervals") else "iperf3 measured nothing: its report has no interval"
 
 
@@ -117,15 +123,25 @@ def _both_sides(document: Mapping[str, Any]) -> list[ImportedFlow]:
     other = document.get("server_output_json")
     if isinstance(other, Mapping) and other.get("intervals"):
         taken = {(flow.flow, flow.point) for flow in flows}
-        flows += [flow for flow in _flows(other) if (flow.flow, flow.point) not in taken]
+        mss = _mss(mapping(document.get("start"), "start"))
+        flows += [flow for flow in _flows(other, mss) if (flow.flow, flow.point) not in taken]
     return flows
 
 
-def _flows(document: Mapping[str, Any]) -> list[ImportedFlow]:
+def _flows(document: Mapping[str, Any], others_mss: int | None = None) -> list[ImportedFlow]:
+    """others_mss: of the same connections, as their other end says; a server may not know it before data flows."""
     start = mapping(document.get("start"), "start")
     _refuse_others_than_tcp(start)
     by_socket = _streams(listing(document["intervals"], "intervals"))
-    return [_flow(flow, samples, start, document) for flow, samples in enumerate(by_socket.values(), start=1)]
+    mss = _mss(start) or others_mss
+    return [_flow(flow, samples, start, document, mss) for flow, samples in enumerate(by_socket.values(), start=1)]
+
+
+def _mss(start: Mapping[str, Any]) -> int | None:
+    """In bytes; a server that has not seen data yet writes 0."""
+    said = start.get("tcp_mss_default") or start.get("tcp_mss")
+    found = None if said is None else whole(said, "tcp_mss")
+    return found if found and found > 0 else None
 
 
 def _refuse_others_than_tcp(start: Mapping[str, Any]) -> None:
@@ -155,14 +171,17 @@ def _streams(intervals: Sequence[Any]) -> dict[int, list[Mapping[str, Any]]]:
 
 
 def _flow(
-    flow: int, records: list[Mapping[str, Any]], start: Mapping[str, Any], document: Mapping[str, Any]
+    flow: int,
+    records: list[Mapping[str, Any]],
+    start: Mapping[str, Any],
+    document: Mapping[str, Any],
+    mss: int | None,
 ) -> ImportedFlow:
     records = _without_repeats(records)
     is_sender = bool(records[0].get("sender", "snd_cwnd" in records[0] or not _is_reverse(start)))
     columns = {"elapsed_us": _elapsed_us(records), "app_bytes": _summed(records, "bytes")}
     if is_sender:
-        mss = start.get("tcp_mss_default") or start.get("tcp_mss")
-        columns |= _sender_columns(records, None if mss is None else whole(mss, "tcp_mss"))
+        columns |= _sender_columns(records, mss)
     is_client = "accepted_connection" not in start
     return ImportedFlow(
         flow,
@@ -175,9 +194,15 @@ def _flow(
 
 
 def _without_repeats(records: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """iperf3 writes the last interval of a test that is broken off a second time."""
+    """iperf3 writes the last interval of a test that is broken off a second time, or one of no length and no bytes behind it."""
     spans = [(record.get("start"), record.get("end")) for record in records]
-    return [record for place, record in enumerate(records) if place == 0 or spans[place] != spans[place - 1]]
+    kept = [
+        record
+        for place, record in enumerate(records)
+        if place == 0
+        or (spans[place] != spans[place - 1] and not (len(set(spans[place])) == 1 and not record.get("bytes")))
+    ]
+    return kept or records
 
 
 def _elapsed_us(records: list[Mapping[str, Any]]) -> Ints:
@@ -206,7 +231,7 @@ def _sender_columns(records: list[Mapping[str, Any]], mss: int | None) -> dict[s
     }
     if all_have("retransmits"):
         columns["total_retrans_segments"] = _summed(records, "retransmits")
-    if mss is not None and mss > 0:
+    if mss is not None:
         columns["snd_mss_bytes"] = np.full(len(records), mss, np.int64)
         if all_have("snd_cwnd"):
             # iperf3 multiplies the kernel's segments by the MSS; a changed MSS would leave a remainder.

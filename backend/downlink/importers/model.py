@@ -59,8 +59,8 @@ class ImportedFlow:
 
     @property
     def duration_s(self) -> float:
-        elapsed_us = self.columns["elapsed_us"]
-        return float(elapsed_us[-1] - elapsed_us[0]) / 1e6
+        """From the flow's start to its last sample: the first one may be of a second's end."""
+        return float(self.columns["elapsed_us"][-1]) / 1e6
 
 
 @dataclass(frozen=True)

@@ -160,9 +160,12 @@ def _refuse_leaps(field: Field, column: Ints, times_us: Ints) -> None:
 
 
 def checked_start(moment: datetime | None, now: datetime) -> datetime | None:
-    """The test's start when it can be: clocks run after 2000, and a test lies in the past. A day is granted to time zones."""
+    """Return the test's start: a test lies in the past, a day is granted to time zones. None where the host's clock was never set:
+    one without a battery begins in 1970."""
     latest = now + timedelta(days=1)
-    if moment is not None and not EARLIEST <= moment <= latest:
+    if moment is not None and moment < EARLIEST:
+        return None
+    if moment is not None and moment > latest:
         raise UnreadableError(
             f"its start is {moment:%Y-%m-%d %H:%M} UTC; it must lie between {EARLIEST:%Y-%m-%d} and {latest:%Y-%m-%d %H:%M} UTC"
         )

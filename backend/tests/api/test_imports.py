@@ -349,7 +349,7 @@ def test_imports_take_turns_and_one_account_has_few_of_them_waiting(lab: Lab) ->
     with ThreadPoolExecutor(3) as pool:
         done = list(pool.map(lambda number: upload(lab, {"a.json": iperf3_file(number)}), range(3)))
     assert len({each["campaign_id"] for each in done}) == 3
-    lab.app.state.importing = Turns("imports", in_all=1, per_caller=1, waiting=0)
+    lab.app.state.importing = Turns("imports", in_all=0, per_caller=0, waiting=0)
     assert upload(lab, {"a.json": iperf3_file()}, expect=429)["code"] == "too_many_open"
 
 

@@ -171,7 +171,7 @@ def test_runs_are_shown_with_what_it_was_like_and_correlated_with_it(lab: Lab, a
     runs = lab.drive(campaign, agents)
     day = lab.call("GET", f"/campaigns/{campaign}/day")
     begun = [datetime.fromisoformat(run["at"]) for run in day["runs"]]
-    values = [(at, float(place % 4)) for place, at in enumerate(begun)]
+    values = [(at, place % 4 / 4) for place, at in enumerate(begun)]
     assert observe(lab, agents[0], values).status_code == 200
     (strip,) = lab.call("GET", f"/campaigns/{campaign}/quantities")["items"]
     assert sum(each["mean"] for each in strip["bins"]) == sum(value for _, value in values)

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from downlink.codec.station_csv import parse_station
+from downlink.codec.station_time import read_moment
 from downlink.domain.errors import InvalidError
-from downlink.domain.observation import Observation, check_observation
+from downlink.domain.observation import BOUNDS, UNITS, Observation, check_observation
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
@@ -116,3 +117,102 @@ def test_a_quote_that_nothing_ends_is_refused_with_the_line_where_it_begins() ->
     text = "time,weather.rain_mm_per_h,note\n" + "".join([*rows[:1], rows[1].replace(",x", ',"x'), *rows[2:]])
     with pytest.raises(InvalidError, match="Line 3: a cell is longer than"):
         parse_station(text, "roof")
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("2026112012", "2026-11-20T12:00"),
+        ("2026112000", "2026-11-20T00:00"),
+        ("2026112024", "2026-11-21T00:00"),
+        ("202611201230", "2026-11-20T12:30"),
+        ("20261120123059", "2026-11-20T12:30:59"),
+        ("20261120", "2026-11-20T00:00"),
+        ("20261120T1230Z", "2026-11-20T12:30+00:00"),
+        ("2026-11-20 24:00", "2026-11-21T00:00"),
+        ("2026-11-20", "2026-11-20T00:00"),
+        ("20.11.2026 9:05", "2026-11-20T09:05"),
+        ("2026-11-20 15:30:01.25+0130", "2026-11-20T15:30:01.25+01:30"),
+        ("1763596800", "2025-11-20T00:00+00:00"),
+        ("1710123456", "2024-03-11T02:17:36+00:00"),
+        ("1763596800000", "2025-11-20T00:00+00:00"),
+    ],
+)
+def test_a_time_is_read_by_all_of_its_digits(text: str, at: str) -> None:
+    assert read_moment(text) == datetime.fromisoformat(at)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "202611201", "20261120123", "2026112025", "2026112061", "2026113112", "2026131", "20261320", "20/11/2026 15:30", "11/20/2026",
+        "2026-11-20x12:00", "2026-11-20 25:00", "2026-11-20 24:01", "2026-11-20 12", "12:30", "2026", "202611", "99999999999",
+        "2026-02-30 12:00", "20261120 1", "1.5", "-1763596800",
+    ],
+)  # fmt: skip
+def test_what_could_be_two_times_or_none_is_no_time(text: str) -> None:
+    assert read_moment(text) is None
+
+
+def test_hours_of_a_national_service_are_hours() -> None:
+    rows = "".join(f"  9999;20261120{hour:02};   10;  {hour - 2}.0;  87.0;eor\n" for hour in range(24))
+    header = "STATIONS_ID;MESS_DATUM;QN_9;TT_TU;RF_TU;eor\n"
+    found = values(header + rows, columns={"TT_TU": "weather.temperature_c"}, zone="UTC", time_column="MESS_DATUM")
+    assert [at for _, at, _ in found] == [f"{hour:02}:00" for hour in range(24)]
+
+
+def test_a_day_and_a_clocks_time_in_two_columns_are_one_moment() -> None:
+    text = "Date,Time,Rain\n2026-11-20,00:00,0.0\n2026-11-20,00:15,0.0\n2026-11-21,24:00,0.0\n"
+    found = parse_station(text, "roof", {"Rain": "weather.rain_mm_per_h"}, "UTC")
+    assert [f"{each.at:%d %H:%M}" for each in found] == ["20 00:00", "20 00:15", "22 00:00"]
+    whole = "date,time,weather.rain_mm_per_h\nMonday,2026-11-20 00:15,1\n"
+    assert [at for _, at, _ in values(whole, zone="UTC")] == ["00:15"]
+
+
+@pytest.mark.parametrize(
+    ("quantity", "value", "why"),
+    [
+        ("weather.temperature_c", "-999", "how many stations write that they have no value"),
+        ("weather.humidity_percent", "9999", "how many stations write that they have no value"),
+        ("weather.rain_mm_per_h", "999.9", "how many stations write that they have no value"),
+        ("weather.rain_mm_per_h", "-99.9", "how many stations write that they have no value"),
+        ("weather.pressure_hpa", "9999.9", "how many stations write that they have no value"),
+        ("weather.wind_m_per_s", "-1", "not between 0 and 115 m/s"),
+        ("weather.humidity_percent", "120", "not between 0 and 105 %"),
+        ("weather.pressure_hpa", "0", "not between 300 and 1100 hPa"),
+        ("dish.obstruction_ratio", "1.5", "not between 0 and 1 ratio"),
+        ("dish.ping_latency_ms", "-3", "not between 0 and 60000 ms"),
+    ],
+)
+def test_a_value_that_no_place_has_is_refused_with_what_it_probably_is(quantity: str, value: str, why: str) -> None:
+    text = f"time,{quantity}\n2026-11-20T00:00Z,{value}\n"
+    with pytest.raises(InvalidError, match=f"Line 2, {quantity}: .*{why}"):
+        parse_station(text, "roof")
+    with pytest.raises(InvalidError, match="No line of it holds a value"):
+        parse_station(text, "roof", missing=[value])
+
+
+def test_every_quantity_of_the_list_has_bounds() -> None:
+    assert BOUNDS.keys() == UNITS.keys()
+
+
+@pytest.mark.parametrize("missing", [["-999"], ["-999.0"], [" -999 "], ["-9.99e2"]])
+def test_what_stands_for_no_value_is_left_out_by_its_number(missing: list[str]) -> None:
+    text = "time,weather.temperature_c\n2026-11-20T00:00Z,-999\n2026-11-20T00:10Z,-999.00\n2026-11-20T00:20Z,5\n"
+    assert values(text, missing=missing) == [("weather.temperature_c", "00:20", 5.0)]
+
+
+def test_a_preamble_is_passed_over_and_lines_keep_their_numbers() -> None:
+    comments = "#DEBUG: Format Typ    -> comma\n#DEBUG: Time Zone     -> Etc/UTC\n"
+    header = "station,valid,tmpf,p01i\n"
+    text = comments + header + "ZZZ,2026-11-20 00:53,41.0,0.00\nZZZ,2026-11-20 01:53,M,T\n"
+    columns = {"p01i": "weather.rain_mm_per_h"}
+    assert values(text, columns=columns, zone="UTC") == [
+        ("weather.rain_mm_per_h", "00:53", 0.0), ("weather.rain_mm_per_h", "01:53", 0.0),
+    ]  # fmt: skip
+    place = "latitude,longitude,timezone\n47.1,8.5,GMT\n\ntime,precipitation (mm)\n2026-11-20T00:00,0.2\n"
+    assert values(place, columns={"precipitation (mm)": "weather.rain_mm_per_h"}, zone="UTC")[0][2] == 0.2
+    with pytest.raises(InvalidError, match="Line 5: 'wet'"):
+        parse_station(
+            comments + header + "ZZZ,2026-11-20 00:53,1,0\nZZZ,2026-11-20 01:53,2,wet\n", "roof", columns, "UTC"
+        )

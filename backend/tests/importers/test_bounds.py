@@ -108,14 +108,13 @@ def test_numbers_in_their_bounds_are_read() -> None:
 @pytest.mark.parametrize(
     ("seconds", "is_refused"),
     [
-        (datetime(1999, 12, 31, tzinfo=UTC).timestamp(), True),
         (datetime(2000, 1, 1, tzinfo=UTC).timestamp(), False),
         ((NOW + timedelta(days=1)).timestamp(), False),
         ((NOW + timedelta(days=1, seconds=1)).timestamp(), True),
         (2**32, True),
     ],
 )
-def test_a_start_lies_between_2000_and_a_day_from_now(seconds: float, is_refused: bool) -> None:
+def test_a_start_lies_no_further_ahead_than_a_day(seconds: float, is_refused: bool) -> None:
     def read() -> ImportedTrace:
         return import_file("x", iperf3(timesecs=seconds), NOW)
 
@@ -124,6 +123,12 @@ def test_a_start_lies_between_2000_and_a_day_from_now(seconds: float, is_refused
             read()
     else:
         assert read().started_at == datetime.fromtimestamp(seconds, UTC)
+
+
+@pytest.mark.parametrize("seconds", [73, 1, datetime(1999, 12, 31, tzinfo=UTC).timestamp()])
+def test_the_start_by_a_clock_that_was_never_set_is_unknown(seconds: float) -> None:
+    """A router or a single-board computer before NTP counts from 1970."""
+    assert import_file("x", iperf3(timesecs=seconds), NOW).started_at is None
 
 
 @pytest.mark.parametrize("seconds", [-5, 0, 99_999_999_999_999, 1e300, "x", True, [1]])

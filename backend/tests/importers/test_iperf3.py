@@ -206,7 +206,93 @@ def test_a_stream_without_its_beginning_says_so() -> None:
         import_file("cut.json", "\n".join(lines).encode())
 
 
-def test_a_cut_off_stream_is_refused() -> None:
-    stream = json.dumps({"event": "start", "data": report([])["start"]}) + '\n{"event": "interval", "da'
-    with pytest.raises(InvalidError, match="line 2 is not JSON"):
-        import_file("cut.json", stream.encode())
+def stream(*ends: float, is_ended: bool = False) -> str:
+    """What iperf3 `--json-stream` writes, up to its end or not."""
+    events = [{"event": "start", "data": report([])["start"]}]
+    events += [{"event": "interval", "data": interval(end)} for end in ends]
+    events += [{"event": "end", "data": {"sender_tcp_congestion": "cubic"}}] if is_ended else []
+    return "".join(json.dumps(each) + "\n" for each in events)
+
+
+@pytest.mark.parametrize("rest", ["", '{"event": "interval", "da', "\n\n"])
+def test_a_stream_of_a_test_that_was_killed_is_a_failed_test_with_what_it_measured(rest: str) -> None:
+    trace = import_file("cut.ndjson", (stream(1.0, 2.0, 3.0) + rest).encode())
+    assert trace.failure == "iperf3 was stopped before the end of its test: its stream has no event `end`"
+    assert trace.flows[0].duration_s == 3.0
+    assert import_file("whole.ndjson", stream(1.0, 2.0, is_ended=True).encode()).failure is None
+
+
+def test_a_stream_that_is_wrong_before_its_end_is_refused_with_the_line() -> None:
+    with pytest.raises(InvalidError, match="line 3 is not JSON"):
+        import_file("wrong.ndjson", (stream(1.0) + '{"event": \n' + stream(1.0)).encode())
+
+
+def side(rate_bps: float, retransmits: int | None, *, is_sender: bool) -> dict[str, Any]:
+    counted = {} if retransmits is None else {"retransmits": retransmits}
+    return {"seconds": 2, "bytes": rate_bps / 4, "bits_per_second": rate_bps, "sender": is_sender, **counted}
+
+
+def test_totals_of_two_directions_under_one_key_stay_apart() -> None:
+    """iperf3 3.7 to 3.10 writes them twice for `--bidir`."""
+    ends = ",".join(
+        f'"{name}": {json.dumps(side(rate, count, is_sender=is_sender))}'
+        for rate, count, is_sender in ((5e6, 3, True), (90e6, 77, False))
+        for name in ("sum_sent", "sum_received")
+    )
+    text = json.dumps(report([interval(1.0), interval(2.0)], end={})).replace('"end": {}', f'"end": {{{ends}}}')
+    summaries = import_file("bidir.json", text.encode()).content.summaries
+    assert [(each.direction, each.sent_bps, each.retransmitted_segments) for each in summaries] == [
+        (Direction.UPLOAD, 5e6, 3), (Direction.DOWNLOAD, 90e6, 77),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("mss", [0, None])
+def test_a_server_that_knows_no_mss_takes_the_clients(mss: int | None) -> None:
+    """Of a download with the server's report inside: cwnd is counted in segments."""
+    server = report([interval(1.0), interval(2.0)])
+    server["start"]["accepted_connection"] = {"host": "192.0.2.1"}
+    server["start"]["tcp_mss_default"] = mss
+    client = report(
+        [interval(1.0, sender=False), interval(2.0, sender=False)], server_output_json=server, test_start={"reverse": 1}
+    )
+    (sender,) = (flow for flow in imported(client).flows if flow.point is Point.SENDER)
+    assert sender.columns["cwnd_segments"].tolist() == [10, 10]
+    assert sender.columns["snd_mss_bytes"].tolist() == [1448, 1448]
+
+
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [
+        ("cpu_utilization_percent", "-nan"),
+        ("bits_per_second", "nan"),
+        ("x", "inf"),
+        ("x", "-Infinity"),
+        ("x", "1e 07"),
+        ("x", "NaN"),
+    ],
+)
+def test_what_c_prints_for_no_number_is_unknown(number: str, written: str) -> None:
+    text = json.dumps(report([interval(1.0), interval(2.0)], end={"extra": {number: "HERE"}, "told": ": nan, 1e 07"}))
+    trace = import_file("nan.json", text.replace('"HERE"', written).encode())
+    assert trace.flows[0].duration_s == 2.0
+
+
+def test_an_interval_of_no_length_and_no_bytes_is_passed_over() -> None:
+    last = interval(2.0, start=2.0, seconds=0.0, bytes=0)
+    assert imported(report([interval(1.0), interval(2.0), last])).flows[0].columns["elapsed_us"].tolist() == [
+        1_000_000,
+        2_000_000,
+    ]
+
+
+def test_a_document_that_was_written_twice_is_one_test_and_failures_that_look_alike_are_several() -> None:
+    text = json.dumps(report([interval(1.0), interval(2.0)]), indent=1)
+    assert import_file("twice.json", f"{text}\n{text}\n".encode()).flows
+    failed = json.dumps(report([], error="unable to connect"), indent=1)
+    with pytest.raises(InvalidError, match="it holds 2 tests"):
+        import_file("failed.json", f"{failed}\n{failed}\n".encode())
+
+
+@pytest.mark.parametrize(("ends", "duration_s"), [((1.0, 2.0, 60.0), 60.0), ((140.0,), 140.0)])
+def test_a_test_lasts_to_the_end_of_its_last_interval(ends: tuple[float, ...], duration_s: float) -> None:
+    assert imported(report([interval(end) for end in ends])).flows[0].duration_s == duration_s

@@ -9449,6 +9449,17 @@ export interface components {
              * @description The text is a part of a longer file, with its header: the line of the file behind the header here. Refusals name lines of the file, and a part may hold no value
              */
             first_line?: number | null;
+            /**
+             * Missing
+             * @description What stands for no value in this file, beside empty cells, NA and the like: -999
+             * @default []
+             */
+            missing: string[];
+            /**
+             * Time Column
+             * @description The header of the times, where it is not time, date or the like
+             */
+            time_column?: string | null;
         };
         /** StationImported */
         StationImported: {

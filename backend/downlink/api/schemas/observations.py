@@ -87,6 +87,14 @@ class StationBody(Body):
         description="The text is a part of a longer file, with its header: the line of the file behind the header here. Refusals name "
         "lines of the file, and a part may hold no value",
     )
+    missing: list[Name] = Field(
+        default=[],
+        max_length=20,
+        description="What stands for no value in this file, beside empty cells, NA and the like: -999",
+    )
+    time_column: Name | None = Field(
+        default=None, description="The header of the times, where it is not time, date or the like"
+    )
 
 
 class StationImported(Shape):

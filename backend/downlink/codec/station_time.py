@@ -1,0 +1,63 @@
+"""Times as weather stations write them. What can be read in two ways is refused: a wrong hour would never be noticed."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+_DAY = r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})"
+_GERMAN_DAY = r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})"
+_CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,6})\d*)?)?"
+_OFFSET = r"(?:\s*(?P<utc>[Zz]|UTC|GMT)|\s*(?P<sign>[+-])(?P<off_h>\d{2}):?(?P<off_m>\d{2})?)?"
+_WRITTEN = tuple(re.compile(rf"{day}(?:[Tt]|\s+){_CLOCK}{_OFFSET}") for day in (_DAY, _GERMAN_DAY))
+_DAYS = tuple(re.compile(day) for day in (_DAY, _GERMAN_DAY))
+_COMPACT = re.compile(
+    rf"(?P<year>\d{{4}})(?P<month>\d{{2}})(?P<day>\d{{2}})(?:[Tt ]?(?P<hour>\d{{2}})(?P<minute>\d{{2}})?(?P<second>\d{{2}})?)?{_OFFSET}"
+)
+"""DWD writes hours as YYYYMMDDHH: each part has all of its digits, or a missing one would move the others."""
+_EPOCH = re.compile(r"\d{9,10}|1\d{12}")
+"""Seconds or milliseconds since 1970, of the years in which no such number is a date as well."""
+EPOCH_BEGINS, EPOCH_ENDS = 946_684_800, 2_000_000_000
+TIME_OF_DAY = re.compile(rf"\s*{_CLOCK}{_OFFSET}\s*")
+
+
+def read_moment(text: str) -> datetime | None:
+    """Return a time, with or without an offset; None for what is none. Hour 24 is the next day's 0, as many services write it."""
+    text = text.strip()
+    if not text.isascii():  # digits of other scripts would be read, too
+        return None
+    if _EPOCH.fullmatch(text) and (found := _since_1970(int(text))):
+        return found
+    for pattern in (*_WRITTEN, *_DAYS, _COMPACT):
+        if found_parts := pattern.fullmatch(text):
+            return _moment(found_parts.groupdict())
+    return None
+
+
+def _since_1970(number: int) -> datetime | None:
+    seconds = number / 1000 if number > 10**11 else float(number)
+    return datetime.fromtimestamp(seconds, UTC) if EPOCH_BEGINS <= seconds < EPOCH_ENDS else None
+
+
+def _moment(parts: dict[str, str | None]) -> datetime | None:
+    def number(name: str) -> int:
+        return int(parts.get(name) or 0)
+
+    hour, minute, second = number("hour"), number("minute"), number("second")
+    is_next_day = hour == 24 and minute == second == 0
+    micro = int(f"{parts.get('fraction') or 0:0<6}")
+    day = number("year"), number("month"), number("day")
+    try:
+        at = datetime(*day, 0 if is_next_day else hour, minute, second, micro, tzinfo=_offset(parts))
+        return at + timedelta(days=is_next_day)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _offset(parts: dict[str, str | None]) -> timezone | None:
+    if parts.get("utc"):
+        return UTC
+    if not parts.get("sign"):
+        return None
+    ahead = timedelta(hours=int(parts.get("off_h") or 0), minutes=int(parts.get("off_m") or 0))
+    return timezone(ahead if parts["sign"] == "+" else -ahead)
