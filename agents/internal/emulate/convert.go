@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,50 +19,136 @@ const (
 )
 
 // Convert makes a link trace of the files of Mahimahi and LeoReplayer; either may be nil. opportunities has a line for
-// each packet of 1,500 bytes that can leave: the millisecond in which it does. delays has a line for each 10 ms: the one-way
-// delay in milliseconds. Of two files of different lengths the longer one is cut.
+// each packet of 1,500 bytes that can leave: the millisecond at whose end it does. It repeats after its last one, so that a
+// file of one line 1 is a packet a millisecond for ever. delays has a line for each 10 ms: the one-way delay in
+// milliseconds. Of two files of different lengths the longer one is cut.
 func Convert(opportunities, delays io.Reader) (*Trace, error) {
 	trace := &Trace{}
-	var err error
+	var count opportunityCount
 	if opportunities != nil {
-		if trace.Bps, err = countOpportunities(opportunities); err != nil {
+		if err := count.read(opportunities); err != nil {
 			return nil, fmt.Errorf("packet opportunities: %w", err)
 		}
 	}
+	var err error
 	if delays != nil {
 		if trace.Delay, err = readDelays(delays); err != nil {
 			return nil, fmt.Errorf("delays: %w", err)
 		}
 	}
-	rows := max(len(trace.Bps), len(trace.Delay))
-	if opportunities != nil && delays != nil {
-		rows = min(len(trace.Bps), len(trace.Delay))
-		trace.Bps, trace.Delay = trace.Bps[:rows], trace.Delay[:rows]
-	}
-	for row := range rows {
-		trace.At = append(trace.At, time.Duration(row)*convertedRow)
+	switch {
+	case opportunities == nil:
+		trace.grid(len(trace.Delay))
+	case delays == nil:
+		count.fill(trace)
+	default:
+		trace.grid(min(len(count.rows), len(trace.Delay)))
+		trace.Bps, trace.Delay = count.rates(len(trace.At)), trace.Delay[:len(trace.At)]
 	}
 	return trace, trace.end()
 }
 
-func countOpportunities(r io.Reader) (bps []float64, err error) {
-	last := 0
-	err = eachNumber(r, func(ms int) error {
-		if ms < last {
-			return fmt.Errorf("%d comes after %d; the milliseconds may not fall", ms, last)
+// grid gives the trace so many rows of 10 ms.
+func (trace *Trace) grid(rows int) {
+	for row := range rows {
+		trace.At = append(trace.At, time.Duration(row)*convertedRow)
+	}
+}
+
+const rowMs = int(convertedRow / time.Millisecond)
+
+// opportunityCount is how many packets can leave in each 10 ms, up to the last millisecond, and the moments of its end.
+type opportunityCount struct {
+	rows   []int
+	lastMs int
+	tail   []int // those of the last tailMs
+}
+
+// tailMs is the least length that a trace is brought to, and as much of its end as may fall into rows of another length.
+const tailMs = 2 * rowMs
+
+func (c *opportunityCount) read(r io.Reader) error {
+	err := eachNumber(r, func(ms int) error {
+		if ms < c.lastMs {
+			return fmt.Errorf("%d comes after %d; the milliseconds may not fall", ms, c.lastMs)
 		}
-		last = ms
-		row := ms / int(convertedRow/time.Millisecond)
-		if row >= mostTraceRows {
-			return fmt.Errorf("%d ms is beyond a day", ms)
-		}
-		for len(bps) <= row {
-			bps = append(bps, 0)
-		}
-		bps[row] += opportunityBytes * 8 / convertedRow.Seconds()
-		return nil
+		return c.add(ms)
 	})
-	return bps, err
+	if err == nil && c.lastMs == 0 {
+		return errors.New("its last millisecond is 0, after which it would repeat; a constant rate is rate.constant_bps of a profile")
+	}
+	return err
+}
+
+// add counts a packet that leaves within the millisecond before its mark: the one at the last mark belongs to this turn.
+func (c *opportunityCount) add(ms int) error {
+	row := max(0, ms-1) / rowMs
+	if row >= mostTraceRows {
+		return fmt.Errorf("%d ms is beyond a day", ms)
+	}
+	for len(c.rows) <= row {
+		c.rows = append(c.rows, 0)
+	}
+	c.rows[row]++
+	c.lastMs = ms
+	c.tail = append(c.tail, ms)
+	if ms-c.tail[0] > 2*tailMs {
+		c.tail = slices.DeleteFunc(c.tail, func(each int) bool { return each <= ms-tailMs })
+	}
+	return nil
+}
+
+// fill gives the trace the course of the counts, and exactly their period: where that is no multiple of 10 ms, the last two
+// rows are of one length between 5 and 10 ms.
+func (c *opportunityCount) fill(trace *Trace) {
+	if c.lastMs < tailMs {
+		c.repeat((tailMs + c.lastMs - 1) / c.lastMs)
+	}
+	rest := c.lastMs % rowMs
+	rows := c.lastMs / rowMs
+	if rest > 0 {
+		rows--
+	}
+	trace.grid(rows)
+	trace.Bps = c.rates(rows)
+	if rest == 0 {
+		return
+	}
+	length := time.Duration(rowMs+rest) * time.Millisecond / 2
+	begin := time.Duration(rows) * convertedRow
+	for _, at := range []time.Duration{begin, begin + length} {
+		packets := 0
+		for _, ms := range c.tail {
+			if moment := time.Duration(ms) * time.Millisecond; moment > at && moment <= at+length {
+				packets++
+			}
+		}
+		trace.At = append(trace.At, at)
+		trace.Bps = append(trace.Bps, packetRate(packets, length))
+	}
+}
+
+// repeat writes a short trace out so many times.
+func (c *opportunityCount) repeat(times int) {
+	once, period := *c, c.lastMs
+	*c = opportunityCount{}
+	for turn := range times {
+		for _, ms := range once.tail {
+			_ = c.add(turn*period + ms) // far below a day
+		}
+	}
+}
+
+func (c *opportunityCount) rates(rows int) []float64 {
+	bps := make([]float64, rows)
+	for row := range bps {
+		bps[row] = packetRate(c.rows[row], convertedRow)
+	}
+	return bps
+}
+
+func packetRate(packets int, length time.Duration) float64 {
+	return float64(packets) * opportunityBytes * 8 / length.Seconds()
 }
 
 func readDelays(r io.Reader) (delays []time.Duration, err error) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -133,12 +134,54 @@ func TestPacketOpportunitiesAndDelaysBecomeATrace(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, alone.Bps)
 	require.Len(t, alone.Delay, 4)
-	for text, says := range map[string]string{"": "empty", "1\n0\n": "line 2: 0 comes after 1", "x\n": "line 1: expected a whole number", "-1\n": "line 1", "86400000\n": "beyond a day"} {
+	for text, says := range map[string]string{"": "empty", "1\n0\n": "line 2: 0 comes after 1", "x\n": "line 1: expected a whole number", "-1\n": "line 1", "86400001\n": "beyond a day", "0\n0\n": "constant_bps"} {
 		_, err := Convert(strings.NewReader(text), nil)
 		require.ErrorContains(t, err, says)
 	}
 	_, err = Convert(nil, strings.NewReader("60001\n"))
 	require.ErrorContains(t, err, "line 1: a delay is at most 60000 ms")
+}
+
+// A file of packet opportunities repeats after its last one, whatever its length: its mean rate is its packets in that time.
+func TestATraceOfPacketOpportunitiesKeepsItsPeriod(t *testing.T) {
+	each := func(last, step int) string {
+		lines := ""
+		for at := step; at <= last; at += step {
+			lines += strconv.Itoa(at) + "\n"
+		}
+		return lines
+	}
+	for name, c := range map[string]struct {
+		file   string
+		period time.Duration
+		bps    float64
+	}{
+		"one a millisecond":        {"1\n", 20 * ms, 12e6},
+		"two a millisecond":        {"1\n1\n", 20 * ms, 24e6},
+		"four milliseconds, five":  {"1\n2\n3\n4\n4\n", 20 * ms, 15e6},
+		"20 ms":                    {each(20, 1), 20 * ms, 12e6},
+		"100 ms":                   {each(100, 1), 100 * ms, 12e6},
+		"a second":                 {each(1000, 1), 1000 * ms, 12e6},
+		"no multiple of 10 ms":     {each(1003, 1), 1003 * ms, 12e6},
+		"one below a multiple":     {each(39, 3), 39 * ms, 4e6},
+		"nothing for a while":      {"30\n", 30 * ms, 4e5},
+		"all within a millisecond": {strings.Repeat("7\n", 35), 21 * ms, 60e6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			trace, err := Convert(strings.NewReader(c.file), nil)
+			require.NoError(t, err)
+			require.Equal(t, c.period, trace.Repeat)
+			bits := 0.0
+			for row, bps := range trace.Bps {
+				until := trace.Repeat
+				if row+1 < len(trace.At) {
+					until = trace.At[row+1]
+				}
+				bits += bps * (until - trace.At[row]).Seconds()
+			}
+			require.InEpsilon(t, c.bps, bits/trace.Repeat.Seconds(), 1e-9)
+		})
+	}
 }
 
 func newTestWander() *wander {
@@ -195,7 +238,7 @@ func TestARateVariesWithinItsBounds(t *testing.T) {
 
 // TestAMillisecondBeyondEveryDayIsRefused: so many of them are no time any more.
 func TestAMillisecondBeyondEveryDayIsRefused(t *testing.T) {
-	for _, ms := range []string{"86400000", "9223372036855", "9223372036854775807"} {
+	for _, ms := range []string{"86400001", "9223372036855", "9223372036854775807"} {
 		_, err := Convert(strings.NewReader(ms+"\n"), nil)
 		require.ErrorContains(t, err, "beyond a day", ms)
 	}
