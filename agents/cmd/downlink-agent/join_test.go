@@ -203,7 +203,7 @@ func TestBesideAnAgentThatRunsNothingIsPutBackAndNoSecondOneStarts(t *testing.T)
 
 // A run has left a setting changed, and agent.yaml or the identity is wrong: the host comes first, by both ways.
 func TestAWrongFileKeepsNoHostFromBeingPutBack(t *testing.T) {
-	empty, misspelt := "", "nmae: x\n"
+	empty, misspelt := "", "no_such_key: x\n"
 	for name, spoil := range map[string]func(t *testing.T, p place){
 		"configuration gone":     func(t *testing.T, p place) { require.NoError(t, os.Remove(p.file())) },
 		"configuration emptied":  func(t *testing.T, p place) { require.NoError(t, os.WriteFile(p.file(), []byte(empty), 0o600)) },

@@ -3,6 +3,7 @@ package dish_test
 import (
 	"net"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,7 +58,7 @@ func TestAHistoryGivesTheMeanSinceTheLastLookAndEachOutageOnce(t *testing.T) {
 	reader := open(t, d.Address)
 	first, err := reader.Read(t.Context(), now)
 	require.NoError(t, err)
-	require.Len(t, first, 2, "a first look has nothing before it: %v", first) // the outage, and a latency of 0
+	require.Len(t, first, 1, "a first look has nothing before it: %v", first)
 	outage := first[len(first)-1]
 	require.Equal(t, observe.Observation{Quantity: "dish.outage_s", Unit: "s", Source: "dish", At: now.Add(-30 * time.Second), Value: 1.5}, outage)
 	// Seconds 4 and 5 lie at places 0 and 1 of a ring of four.
@@ -66,6 +67,52 @@ func TestAHistoryGivesTheMeanSinceTheLastLookAndEachOutageOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 0.25, values(second)["dish history dish.ping_drop_ratio"])
 	require.NotContains(t, values(second), "dish dish.outage_s")
+}
+
+func ring(values ...float64) string {
+	texts := make([]string, len(values))
+	for i, value := range values {
+		texts[i] = strconv.FormatFloat(value, 'f', -1, 64)
+	}
+	return "[" + strings.Join(texts, ",") + "]"
+}
+
+// look reads twice with ten seconds between.
+func look(t *testing.T, status, rings string) map[string]float64 {
+	t.Helper()
+	history := func(current string) string {
+		return `{"dish_get_history": {"current": ` + current + `, ` + rings + `}}`
+	}
+	d := dishtest.Start(t, map[string]string{"get_status": status, "get_history": history("10")})
+	reader := open(t, d.Address)
+	_, err := reader.Read(t.Context(), time.Now())
+	require.NoError(t, err)
+	d.Answers["get_history"] = history("20")
+	found, err := reader.Read(t.Context(), time.Now())
+	require.NoError(t, err)
+	return values(found)
+}
+
+// A firmware that no longer fills a field sends its type's zero, or nothing, which reads the same.
+func TestAFieldThatAFirmwareNoLongerFillsIsAbsent(t *testing.T) {
+	rings := `"pop_ping_latency_ms": ` + ring(40, 40, 40, 40, 40, 40, 40, 40, 40, 40)
+	found := look(t, `{"dish_get_status": {"pop_ping_latency_ms": 0, "device_state": {"uptime_s": 0}}}`, rings)
+	require.Equal(t, map[string]float64{"dish history dish.ping_latency_ms": 40}, found)
+	found = look(t, `{"dish_get_status": {"pop_ping_latency_ms": 31, "device_state": {"uptime_s": 9}}}`, rings)
+	require.Equal(t, 31.0, found["dish dish.ping_latency_ms"])
+	require.Equal(t, 9.0, found["dish dish.uptime_s"])
+}
+
+// In a second in which every ping was lost the ring repeats an older latency.
+func TestSecondsWithoutAnAnswerHaveNoLatency(t *testing.T) {
+	status := `{"dish_get_status": {"pop_ping_latency_ms": 40}}`
+	lost := `"pop_ping_drop_rate": ` + ring(0, 0, 0.5, 0, 0, 1, 1, 1, 1, 1)
+	found := look(t, status, `"pop_ping_latency_ms": `+ring(40, 40, 40, 40, 40, 3480, 3480, 3480, 3480, 3480)+", "+lost)
+	require.Equal(t, 40.0, found["dish history dish.ping_latency_ms"])
+	require.InDelta(t, 0.55, found["dish history dish.ping_drop_ratio"], 1e-6)
+	all := `"pop_ping_drop_rate": ` + ring(1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+	found = look(t, status, `"pop_ping_latency_ms": `+ring(40, 40, 40, 40, 40, 40, 40, 40, 40, 40)+", "+all)
+	require.NotContains(t, found, "dish history dish.ping_latency_ms")
 }
 
 func TestADishThatLosesOneAnswerStillGivesTheOther(t *testing.T) {

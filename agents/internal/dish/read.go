@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,14 +25,23 @@ var fromStatus = []quantity{
 	{"obstruction_stats.currently_obstructed", "dish.currently_obstructed", "0 or 1"},
 	{"snr", "dish.snr", "dB"},
 	{"is_snr_above_noise_floor", "dish.snr_above_noise_floor", "0 or 1"},
-	{"pop_ping_latency_ms", "dish.ping_latency_ms", "ms"},
-	{"pop_ping_drop_rate", "dish.ping_drop_ratio", "ratio"},
+	{"pop_ping_latency_ms", pingLatency, "ms"},
+	{"pop_ping_drop_rate", pingDrops, "ratio"},
 	{"downlink_throughput_bps", "dish.downlink_bps", "bit/s"},
 	{"uplink_throughput_bps", "dish.uplink_bps", "bit/s"},
 	{"boresight_azimuth_deg", "dish.azimuth_deg", "deg"},
 	{"boresight_elevation_deg", "dish.elevation_deg", "deg"},
 	{"device_state.uptime_s", "dish.uptime_s", "s"},
 }
+
+// neverZero are the quantities of which a dish has no zero: a field without presence that a firmware no longer fills
+// reads as 0, and is absent. Latency left the status in November 2024, the SNR long before.
+var neverZero = []string{"dish.snr", pingLatency, "dish.elevation_deg", "dish.uptime_s"}
+
+const (
+	pingLatency = "dish.ping_latency_ms"
+	pingDrops   = "dish.ping_drop_ratio"
+)
 
 // Reader turns what a dish says into observations; each outage is reported once.
 type Reader struct {
@@ -60,11 +70,20 @@ func (r *Reader) Read(ctx context.Context, now time.Time) ([]observe.Observation
 func readStatus(status protoreflect.Message, now time.Time) []observe.Observation {
 	var found []observe.Observation
 	for _, each := range fromStatus {
-		if value, known := number(status, each.path); known {
+		value, known := number(status, each.path)
+		if known && !(value == 0 && slices.Contains(neverZero, each.name)) {
 			found = append(found, observe.Observation{Quantity: each.name, Unit: each.unit, Source: Source, At: now, Value: value})
 		}
 	}
-	return found
+	return withoutHalfOfPings(found)
+}
+
+// withoutHalfOfPings leaves out that no ping was lost where there is no latency: neither of both was said.
+func withoutHalfOfPings(found []observe.Observation) []observe.Observation {
+	if slices.ContainsFunc(found, func(o observe.Observation) bool { return o.Quantity == pingLatency }) {
+		return found
+	}
+	return slices.DeleteFunc(found, func(o observe.Observation) bool { return o.Quantity == pingDrops && o.Value == 0 })
 }
 
 // readHistory replaces the two numbers that a status has of one second by their means over the seconds since the last look.
@@ -74,10 +93,18 @@ func (r *Reader) readHistory(history protoreflect.Message, now time.Time) []obse
 		count := uint64(current)
 		if r.seconds > 0 && count > r.seconds {
 			middle := now.Add(-time.Duration(count-r.seconds) * time.Second / 2)
-			for _, each := range []quantity{
-				{"pop_ping_drop_rate", "dish.ping_drop_ratio", "ratio"}, {"pop_ping_latency_ms", "dish.ping_latency_ms", "ms"},
+			answered := func(second uint64) bool {
+				lost, known := secondOfRing(history, "pop_ping_drop_rate", second)
+				return !known || lost < 1
+			}
+			for _, each := range []struct {
+				quantity
+				counts func(second uint64) bool
+			}{
+				{quantity{"pop_ping_drop_rate", pingDrops, "ratio"}, func(uint64) bool { return true }},
+				{quantity{"pop_ping_latency_ms", pingLatency, "ms"}, answered},
 			} {
-				if mean, some := meanOfRing(history, each.path, r.seconds, count); some {
+				if mean, some := meanOfRing(history, each.path, r.seconds, count, each.counts); some {
 					found = append(found, observe.Observation{Quantity: each.name, Unit: each.unit, Source: Source + " history", At: middle, Value: mean})
 				}
 			}
@@ -87,25 +114,33 @@ func (r *Reader) readHistory(history protoreflect.Message, now time.Time) []obse
 	return append(found, r.readOutages(history, now)...)
 }
 
-// meanOfRing takes the seconds from, to of a ring that holds the last ones.
-func meanOfRing(history protoreflect.Message, name string, from, to uint64) (float64, bool) {
-	field := history.Descriptor().Fields().ByName(protoreflect.Name(name))
-	if field == nil || !field.IsList() || field.Message() != nil {
-		return 0, false
-	}
-	ring := history.Get(field).List()
-	size := uint64(ring.Len())
-	if size == 0 {
-		return 0, false
-	}
-	from = max(from, to-min(to, size))
+// meanOfRing takes those of the seconds from, to that count, of a ring that holds the last ones. In a second in which
+// every ping was lost the ring repeats an older latency.
+func meanOfRing(history protoreflect.Message, name string, from, to uint64, counts func(second uint64) bool) (float64, bool) {
 	sum, count := 0.0, 0
-	for second := from; second < to; second++ {
-		if value, known := plain(ring.Get(int(second % size))); known {
+	for second := max(from, to-min(to, ringSize(history, name))); second < to; second++ {
+		if value, known := secondOfRing(history, name, second); known && counts(second) {
 			sum, count = sum+value, count+1
 		}
 	}
 	return sum / float64(max(count, 1)), count > 0
+}
+
+func ringSize(history protoreflect.Message, name string) uint64 {
+	field := history.Descriptor().Fields().ByName(protoreflect.Name(name))
+	if field == nil || !field.IsList() || field.Message() != nil {
+		return 0
+	}
+	return uint64(history.Get(field).List().Len())
+}
+
+func secondOfRing(history protoreflect.Message, name string, second uint64) (float64, bool) {
+	size := ringSize(history, name)
+	if size == 0 {
+		return 0, false
+	}
+	field := history.Descriptor().Fields().ByName(protoreflect.Name(name))
+	return plain(history.Get(field).List().Get(int(second % size)))
 }
 
 func (r *Reader) readOutages(history protoreflect.Message, now time.Time) []observe.Observation {

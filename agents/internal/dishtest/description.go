@@ -24,6 +24,7 @@ message_type { name: "Outage"
 message_type { name: "History"
   field { name: "current" number: 1 label: LABEL_OPTIONAL type: TYPE_UINT64 }
   field { name: "pop_ping_drop_rate" number: 1001 label: LABEL_REPEATED type: TYPE_FLOAT }
+  field { name: "pop_ping_latency_ms" number: 1002 label: LABEL_REPEATED type: TYPE_FLOAT }
   field { name: "outages" number: 1010 label: LABEL_REPEATED type: TYPE_MESSAGE type_name: ".SpaceX.API.Device.Outage" } }
 message_type { name: "Response" oneof_decl { name: "response" }
   field { name: "dish_get_status" number: 2004 label: LABEL_OPTIONAL type: TYPE_MESSAGE type_name: ".SpaceX.API.Device.Status" oneof_index: 0 }
