@@ -44,6 +44,7 @@ SCHEMES: dict[str, Any] = {
 }
 READ_BY_ROUTES: Mapping[str, type[BaseModel]] = {"poll": PollRequest}
 """Bodies of routes that check them themselves, so that nothing holds them longer."""
+REFERENCE = "#/components/schemas/{model}"
 SERVERS = [{"url": "/", "description": "The server that hands out this document"}]
 
 
@@ -65,11 +66,24 @@ def _add_own_body(document: dict[str, Any], operation: dict[str, Any]) -> None:
     model = READ_BY_ROUTES.get(operation["operationId"])
     if model is None:
         return
-    schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
-    for name, part in {**schema.pop("$defs", {}), model.__name__: schema}.items():
-        document["components"]["schemas"].setdefault(name, part)
+    schema = model.model_json_schema(ref_template=REFERENCE)
+    known, parts = document["components"]["schemas"], {**schema.pop("$defs", {}), model.__name__: schema}
+    # Another part of the api may have a shape of this name.
+    names = {name: name if known.get(name, part) == part else f"Agents{name}" for name, part in parts.items()}
+    known |= {names[name]: _renamed(part, names) for name, part in parts.items()}
     reference = {"$ref": f"#/components/schemas/{model.__name__}"}
     operation["requestBody"] = {"content": {"application/json": {"schema": reference}}, "required": True}
+
+
+def _renamed(part: Any, names: Mapping[str, str]) -> Any:
+    """The same schema with its references to these names."""
+    if isinstance(part, list):
+        return [_renamed(each, names) for each in part]
+    if not isinstance(part, dict):
+        return part
+    found = {key: _renamed(each, names) for key, each in part.items()}
+    old = str(found.get("$ref", "")).rpartition("/")[2]
+    return {**found, "$ref": REFERENCE.format(model=names[old])} if old in names else found
 
 
 def _security(dependant: Dependant) -> list[dict[str, list[str]]]:

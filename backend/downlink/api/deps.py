@@ -261,7 +261,10 @@ def _place(caller: Caller) -> str:
     return str(caller.id) if caller.campaign_id else account_of(caller)
 
 
-async def _computing_turn(request: Request, caller: Reader) -> AsyncIterator[None]:
+async def _computing_turn(
+    request: Request, caller: Annotated[Caller, Depends(find_caller, scope="function")]
+) -> AsyncIterator[None]:
+    """For callers with whatever scope: what they may is the route's own question."""
     await request.body()  # only behind the body is the end of the connection seen
     turn = request.app.state.computing.take(account_of(caller), request.is_disconnected, is_admin=caller.is_admin)
     async with turn:

@@ -25,6 +25,7 @@ from downlink.api.deps import (
     problems,
 )
 from downlink.api.schemas.triggers import CallAnswer, CallBody, Firing, TriggerSecret, TriggerState
+from downlink.domain.access import Caller
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.errors import DeniedError, InvalidError
 from downlink.domain.permission import Verb
@@ -60,13 +61,10 @@ def get_trigger(campaign_id: UUID, caller: Reader, unit: ReadUnit, now: Now) -> 
     )
 
 
-@router.post(
-    "/campaigns/{campaign_id}/trigger/secret",
-    status_code=201,
-    dependencies=[may_with_campaign(Verb.RUN_CAMPAIGN)],
-    responses=problems(401, 403, 404, 409),
-)
-def make_trigger_secret(campaign_id: UUID, caller: Reader, unit: UnitOfWork) -> TriggerSecret:
+@router.post("/campaigns/{campaign_id}/trigger/secret", status_code=201, responses=problems(401, 403, 404, 409))
+def make_trigger_secret(
+    campaign_id: UUID, caller: Annotated[Caller, may_with_campaign(Verb.RUN_CAMPAIGN)], unit: UnitOfWork
+) -> TriggerSecret:
     """Make the secret that calls are signed with; the one before is worth nothing any more. Shown this once."""
     return TriggerSecret(secret=triggers.make_call_secret(unit, campaign_id, caller.account_id))
 

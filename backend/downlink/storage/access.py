@@ -147,7 +147,7 @@ def delete_token(unit: Unit, token_id: UUID, user_id: UUID | None) -> str | None
 
 
 def add_enrolment(
-    unit: Unit, token_hash: bytes, now: datetime, expires_at: datetime, account_id: UUID | None
+    unit: Unit, token_hash: bytes, now: datetime, expires_at: datetime, account_id: UUID | None = None
 ) -> Enrolment:
     row = Enrolment(token_hash=token_hash, created_at=now, expires_at=expires_at, account_id=account_id)
     unit.session.add(row)

@@ -65,3 +65,18 @@ def test_a_run_without_a_proper_ticket_is_ordered_of_nobody(lab: Lab, ticket: st
     (run,) = lab.runs(campaign)[:1]
     assert (run["state"], run["reason"]) == ("failed", "internal")
     assert "ticket" in run["detail"]
+
+
+@pytest.mark.parametrize("liar", ["server", "client"])
+def test_a_claim_beyond_what_the_link_carries_uses_up_no_allowance(lab: Lab, liar: str) -> None:
+    """One end says that 4.6 EB went over a link of 144 Mb/s in five seconds; the other end is believed."""
+    client, server = lab.join("client"), lab.join("server")
+    lab.link(allowance_bytes=10**12)
+    {"server": server, "client": client}[liar].claims = 2**62
+    campaign = lab.launch(conditions=[{"name": "on"}])
+    (run,) = lab.drive(campaign, [client, server])
+    assert run["state"] == "complete"
+    (link,) = lab.call("GET", "/links")["items"]
+    assert 0 < link["month"]["used_bytes"] < 10**9
+    details = [each["detail"] or "" for each in lab.call("GET", f"/runs/{run['id']}")["events"]]
+    assert any(f"{liar}: flow 1 is said to have moved 4,611,686,018,427 MB" in each for each in details), details

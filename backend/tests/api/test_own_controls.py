@@ -69,7 +69,8 @@ def test_a_bad_option_is_named_before_anything_is_launched(api: ApiProcess) -> N
 
 
 def test_the_examples_ask_only_for_what_controls_take(api: ApiProcess) -> None:
-    host: dict[str, Any] = api.client.get(f"{API}/agents").json()["items"][0]["host"]
+    agents = api.client.get(f"{API}/agents").json()["items"]
+    host: dict[str, Any] = next(each["host"] for each in agents if each["name"] == NAMES[0])
     controls = read_host_controls(host)
     assert controls
     flows = [

@@ -186,8 +186,8 @@ def test_the_others_are_offered_only_where_there_are_others(server: Lab, files: 
             run("import", *arguments)
         assert "--skip-refused" not in caught.value.message
     report = files[0].read_bytes()
-    (tmp_path / "log").write_bytes(report + b"\n" + report)
-    with pytest.raises(InvalidError, match=r"log \(2 of 2\).*same file.*(?s:.*)With --skip-refused the other"):
+    (tmp_path / "log").write_bytes(report + b"\n" + files[1].read_bytes() + b"\n" + report)
+    with pytest.raises(InvalidError, match=r"log \(3 of 3\).*same file.*(?s:.*)With --skip-refused the other"):
         run("import", tmp_path / "log")
 
 

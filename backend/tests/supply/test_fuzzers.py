@@ -38,8 +38,6 @@ PYTHON = {
     "courier/provider.py": "identity providers",
     "importers/ack_csv.py": "imported tables",
     "importers/documents.py": "imported lines",
-    "importers/files.py": "imported documents",
-    "importers/iperf3.py": "imported documents",
     "importers/packing.py": "imported archives",
     "importers/tcp_fields.py": "imported lines",
     "importers/tcp_info.py": "imported lines",

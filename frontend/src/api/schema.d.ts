@@ -10440,6 +10440,143 @@ export interface components {
             /** Cwnd Bytes */
             cwnd_bytes: number;
         };
+        /**
+         * Host
+         * @description Facts of a host. Facts that only a newer agent knows are kept as they are.
+         */
+        AgentsHost: {
+            /** Boot Id */
+            boot_id: string;
+            /** Hostname */
+            hostname: string;
+            /** Kernel */
+            kernel: string;
+            /** Os */
+            os: string;
+            /** Arch */
+            arch: string;
+            /** Cpus */
+            cpus: number;
+            /** Roles */
+            roles: ("sender" | "receiver" | "relay")[];
+            /** Congestion Controls */
+            congestion_controls: string[];
+            /**
+             * Controls Unavailable
+             * @description The agent's own controls that this host cannot run, each with the reason
+             * @default {}
+             */
+            controls_unavailable: {
+                [key: string]: string;
+            };
+            /**
+             * Control Options
+             * @description What each of the agent's own controls takes: by control and option one of the choices or, where there are none, a whole number from min to max; null: the agent does not say
+             * @default null
+             */
+            control_options: {
+                [key: string]: {
+                    [key: string]: components["schemas"]["ControlOption"];
+                };
+            } | null;
+            /**
+             * Transports
+             * @description The kinds of flow that the agent carries
+             * @default [
+             *       "tcp"
+             *     ]
+             */
+            transports: string[];
+            /**
+             * Transport Options
+             * @description What the kinds take, by kind and option, as control_options; null: not said
+             * @default null
+             */
+            transport_options: {
+                [key: string]: {
+                    [key: string]: components["schemas"]["ControlOption"];
+                };
+            } | null;
+            /**
+             * Offers
+             * @description Bounds of message_bytes and every_ms where the agent sends messages at a fixed rate; null: it does not
+             * @default null
+             */
+            offers: {
+                [key: string]: components["schemas"]["ControlOption"];
+            } | null;
+            /**
+             * Holds Budget
+             * @description The agent ends a run that has moved what its order's budget allows
+             * @default false
+             */
+            holds_budget: boolean;
+            /**
+             * Data Mtu
+             * @description Largest IP packet of the interface of data_host, in bytes; null: not said
+             * @default null
+             */
+            data_mtu: number | null;
+            /**
+             * @description What the emulated link beside the agent replays; null: there is none, or it is not up
+             * @default null
+             */
+            path_trace: components["schemas"]["PathTrace"] | null;
+            /** Settings */
+            settings: {
+                [key: string]: string;
+            };
+            /** Settings Writable */
+            settings_writable: string[];
+            /** Tcp Info Bytes */
+            tcp_info_bytes: number;
+            /** Data Host */
+            data_host: string;
+            /** Spool Free Bytes */
+            spool_free_bytes: number;
+            /** @default null */
+            clock: components["schemas"]["ClockFacts"] | null;
+            /** @default null */
+            policy: components["schemas"]["AgentsPolicyFacts"] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * PolicyFacts
+         * @description What a host's owner allows; what is null is not bounded.
+         */
+        AgentsPolicyFacts: {
+            /**
+             * Max Seconds
+             * @default null
+             */
+            max_seconds: number | null;
+            /**
+             * Max Bytes
+             * @default null
+             */
+            max_bytes: number | null;
+            /**
+             * Max Rate Bps
+             * @default null
+             */
+            max_rate_bps: number | null;
+            /** @default null */
+            month: components["schemas"]["MonthFacts"] | null;
+            /**
+             * Quiet Hours
+             * @description In which no run is taken, by the host's own clock
+             * @default []
+             */
+            quiet_hours: string[];
+            /**
+             * Utc Offset S
+             * @description The host's clock is so much ahead of UTC
+             */
+            utc_offset_s: number;
+        } & {
+            [key: string]: unknown;
+        };
         /** RunProgress */
         RunProgress: {
             /** Elapsed S */
@@ -10452,6 +10589,18 @@ export interface components {
              * @default []
              */
             flows: components["schemas"]["FlowProgress"][];
+        };
+        /** SpoolEntry */
+        AgentsSpoolEntry: {
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /** Attempt */
+            attempt: number;
+            /** Chunks */
+            chunks: number;
         };
         /** UploadProgress */
         UploadProgress: {
@@ -10489,8 +10638,8 @@ export interface components {
             /** Progress */
             progress: components["schemas"]["RunProgress"] | components["schemas"]["UploadProgress"] | null;
             /** Spool */
-            spool: components["schemas"]["SpoolEntry"][];
-            host: components["schemas"]["Host"] | null;
+            spool: components["schemas"]["AgentsSpoolEntry"][];
+            host: components["schemas"]["AgentsHost"] | null;
             /** Wait S */
             wait_s: number;
         };

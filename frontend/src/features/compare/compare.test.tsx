@@ -22,7 +22,11 @@ it('without a choice it says what to do, and offers conditions by search and key
   const search = screen.getByRole('combobox', { name: 'Add a condition' })
   await userEvent.type(search, 'demo hystart off')
   await screen.findByRole('option', { name: 'HyStart off · geo-viasat' })
-  await userEvent.keyboard('{ArrowDown}{Enter}')
+  await waitFor(async () => {
+    await userEvent.keyboard('{ArrowDown}') // what is found may still be on its way into the list
+    expect(search.getAttribute('aria-activedescendant')).toBeTruthy()
+  })
+  await userEvent.keyboard('{Enter}')
   const added = sideText({ campaignId: IDS.recorded, link: 'geo-viasat', condition: 'HyStart off' })
   await waitFor(() => expect(router.state.location.search).toMatchObject({ side: [added] }))
 })
