@@ -9452,9 +9452,8 @@ export interface components {
             /**
              * Missing
              * @description What stands for no value in this file, beside empty cells, NA and the like: -999
-             * @default []
              */
-            missing: string[];
+            missing?: string[];
             /**
              * Time Column
              * @description The header of the times, where it is not time, date or the like

@@ -88,7 +88,7 @@ class StationBody(Body):
         "lines of the file, and a part may hold no value",
     )
     missing: list[Name] = Field(
-        default=[],
+        default_factory=list,
         max_length=20,
         description="What stands for no value in this file, beside empty cells, NA and the like: -999",
     )
