@@ -102,6 +102,8 @@ async def _read_poll(request: Request) -> PollRequest:
 
 def parse_poll(raw: bytes) -> PollRequest:
     """Parse and check a poll. RequestValidationError, as the framework would raise it."""
+    if not raw:
+        raise RequestValidationError([{"type": "missing", "loc": ("body",), "msg": "Field required", "input": None}])
     try:
         return PollRequest.model_validate(
             json.loads(raw)

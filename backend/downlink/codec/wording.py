@@ -85,6 +85,8 @@ def fault_of(error: ErrorDetails) -> str:
     context = error.get("ctx", {})
     if error["type"] == "value_error":  # our own words
         return str(context["error"]).rstrip(".")
+    if error["type"] == "json_invalid":
+        return "is not JSON"
     if context.get("min_length") == 1:
         return "must not be empty"
     words = WORDS.get(error["type"], OTHERS)
