@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNobodyIsWaitedForBeyondTheHardEnd: whoever would come later could get nothing.
+// TestNobodyIsWaitedForBeyondTheHardEnd: a receiver that came later could get nothing.
 func TestNobodyIsWaitedForBeyondTheHardEnd(t *testing.T) {
 	const secret = "dlt_0123456789012345678901234567890123456789012"
 	port, err := OpenPort(PortPlan{Address: "127.0.0.1:0", Tickets: map[int]string{1: secret, 2: secret}})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -24,7 +24,7 @@ from downlink.storage.unit import Unit, UnitFactory, lock, open_units
 SETUP_VALID = timedelta(hours=24)
 FAILURES_PER_ADDRESS = 10
 GUESSED_FAILURES = 100
-"""Of one account within the window, from all addresses together: then somebody guesses, from many of them."""
+"""Failures of one account within the window, from all addresses together, from which on somebody must be guessing."""
 FAILURES_WHILE_GUESSED = 2
 """Per address from then on, but for those at which the user is signed in. The owner is never shut out by strangers."""
 SHOWN_BROWSER_CHARS = 200
@@ -106,9 +106,9 @@ def revoke_session(unit: Unit, session_id: UUID, now: datetime, *, caller: Calle
 def change_password(
     units: UnitFactory, caller: Caller, current: str, password: str, address: str, now: datetime
 ) -> None:
-    """A new password for the caller, who shows the current one. All other sessions of the user end, and what is open and short-lived.
+    """Give the caller, who shows the current password, a new one. End all other sessions, and what was handed out and not used yet.
 
-    What lives longer is listed by `means.list_means`, and ended where its owner says so.
+    `means.list_means` lists what lives longer; `end_means` ends it.
     """
     if caller.user_id is None:
         raise DeniedError("session_needed", "A password is changed in the dashboard, not with an API token.")
@@ -126,17 +126,13 @@ def change_password(
 
 
 def end_means(unit: Unit, caller: Caller, kinds: Sequence[str], now: datetime) -> dict[str, int]:
-    """End all means of access of these kinds that the caller's account has made; how many of each there were."""
+    """End all means of access of these kinds that the caller's account has made; return how many of each there were."""
     if caller.user_id is None:
         raise DeniedError("session_needed", "Access is ended in the dashboard, not with an API token.")
     ended = means.end(unit, caller.user_id, kinds)
     if ended:
-        rows.audit(unit, now, caller.actor, "end_access", _counted(ended), caller.user_id)
+        rows.audit(unit, now, caller.actor, "end_access", means.counted(ended), caller.user_id)
     return ended
-
-
-def _counted(ended: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} x {kind}" for kind, count in ended.items())
 
 
 def session_caller(unit: Unit, secret: str, now: datetime) -> Caller:
@@ -169,7 +165,7 @@ def make_token(
     actor: Actor,
     maker: Caller | None = None,
 ) -> tuple[ApiToken, str]:
-    """A new API token and its secret, which is kept as a hash alone. It has the role of the account, and ends with it.
+    """Make an API token and its secret, which is kept as a hash alone. It has the role of the account, and ends with it.
 
     One that a token makes expires with it at the latest, and ends when that is revoked. ConflictError beyond MOST_TOKENS.
     """

@@ -96,8 +96,7 @@ def _give(unit: Unit, used: Invitation, name: str, hashed: str, now: datetime) -
         user.password_hash = hashed
         rows.delete_sessions(unit, user.id)
         ended = means.end(unit, user.id, means.KINDS)
-        counted = ", ".join(f"{count} x {kind}" for kind, count in ended.items())
-        words = f"{name}; ended: {counted}" if ended else name
+        words = f"{name}; ended: {means.counted(ended)}" if ended else name
         access.audit(unit, now, Actor("user", name, user.id), "change_password", words, user.id)
         return
     taken = access.taken_name(unit, name)

@@ -8,11 +8,11 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from typing import ParamSpec, TypeVar, cast
+from typing import TypeVar, cast
 
-P = ParamSpec("P")
 T = TypeVar("T")
 MOST_S = 600.0
+OUT_OF_MEMORY = 3
 KEPT = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "VIRTUAL_ENV")
 
 
@@ -39,8 +39,10 @@ def call_apart(function: Callable[..., T], *arguments: object, files: Sequence[i
         except subprocess.TimeoutExpired:
             child.kill()
             raise ApartError(f"reading takes longer than {MOST_S:g} s") from None
-    if child.returncode or not said:
+    if child.returncode == OUT_OF_MEMORY or child.returncode < 0:  # libraries written in C may die of it by a signal
         raise ApartError(f"reading takes more than {most_bytes // 2**20} MiB of memory")
+    if child.returncode:
+        raise RuntimeError(f"the process that reads files ended with status {child.returncode}")
     is_sound, result = pickle.loads(said)  # noqa: S301  (our own program's answer)
     if not is_sound:
         raise result
@@ -48,15 +50,15 @@ def call_apart(function: Callable[..., T], *arguments: object, files: Sequence[i
 
 
 def main() -> None:
-    """Do the work that standard input names, and answer on standard output. Out of memory, the process ends with status 1."""
+    """Do the work that standard input names, and answer on standard output. Out of memory, the process ends with OUT_OF_MEMORY."""
     most_bytes = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, most_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    function, arguments = pickle.load(sys.stdin.buffer)  # noqa: S301  (from the program that started this one)
     try:
+        function, arguments = pickle.load(sys.stdin.buffer)  # noqa: S301  (from the program that started this one)
         answer: tuple[bool, object] = True, function(*arguments)
     except MemoryError:
-        sys.exit(1)
+        sys.exit(OUT_OF_MEMORY)
     except Exception as error:
         answer = False, error
     pickle.dump(answer, sys.stdout.buffer, pickle.HIGHEST_PROTOCOL)

@@ -25,7 +25,7 @@ from downlink.storage.events import add_event
 from downlink.storage.unit import Unit, UnitFactory
 
 READING_BYTES = 640 * 2**20
-"""Of memory to read files in, beside what the api has of its 1 GiB (docker-compose.yml)."""
+"""Memory to read files in, beside what the api itself takes of its 1 GiB (docker-compose.yml)."""
 LEAST_TEST_S = 4.0
 """A shorter test says nothing of phases."""
 NamedFile = tuple[str, BinaryIO]

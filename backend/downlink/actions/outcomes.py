@@ -44,20 +44,21 @@ def note_outcomes(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any],
         _check_end(flows, outcome, host.agent)
     for outcome in said if is_new else ():
         flows[outcome["flow"]].note_outcome(Point(outcome["point"]), outcome)
-        _doubt(unit, run, flows[outcome["flow"]], host.agent, outcome.get("app_bytes") or 0)
+        _doubt(unit, run, flows[outcome["flow"]], host, outcome.get("app_bytes") or 0)
     if event.get("link") and is_new and run.link_outcome is None:  # of two that say they sit beside the link, the first
         run.link_outcome = {"agent": host.agent, **event["link"]}
 
 
-def _doubt(unit: Unit, run: Run, flow: RunFlow, agent: str, said_bytes: int) -> None:
+def _doubt(unit: Unit, run: Run, flow: RunFlow, host: RunHost, said_bytes: int) -> None:
     """Note a claim beyond what the link carries: volumes count the other end's word instead, or what the link carries."""
     if flow.most_bytes is None or said_bytes <= flow.most_bytes:
         return
+    heard_at = host.heard_at or run.state_at
     detail = (
-        f"{agent}: flow {flow.flow} is said to have moved {said_bytes / 1e6:,.0f} MB; the link carries "
+        f"{host.agent}: flow {flow.flow} is said to have moved {said_bytes / 1e6:,.0f} MB; the link carries "
         f"{flow.most_bytes / 1e6:,.0f} MB at most in this time. Volumes count no more than the other end says, or than that."
     )
-    add_event(unit, run.state_at, "host", {"detail": detail}, run.campaign_id, run.id)
+    add_event(unit, heard_at, "host", {"detail": detail}, run.campaign_id, run.id)
 
 
 def phase_after(event: Mapping[str, Any]) -> HostPhase:

@@ -25,7 +25,7 @@ from downlink.storage.unit import Unit, UnitFactory, lock
 VALID = timedelta(minutes=10)
 MOST_VISITS = 1_000
 MOST_OF_ORIGIN = 20
-"""Of one host's sign-ins on their way; the oldest makes room."""
+"""Sign-ins under way of one host; the oldest makes room for another one."""
 MOST_SUBJECT = 255
 """OpenID Connect Core, section 2."""
 

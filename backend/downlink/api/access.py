@@ -109,8 +109,7 @@ def change_password(
 
 @router.get("/account/access", responses=problems(401, 403))
 def list_means(caller: TokenManager, unit: ReadUnit, now: Now) -> MeansList:
-    """What the own account's sessions and tokens have made that gives access, to it or to what is here. Sessions have a list of
-    their own."""
+    """List what the own account's sessions and tokens have made that gives access. Sessions have a list of their own."""
     found = means.list_means(unit, caller.account_id, now) if caller.account_id else []
     items = [Means.model_validate(each) for each in found]
     return MeansList(items=items, total=len(items))

@@ -113,7 +113,7 @@ def parse_poll(raw: bytes) -> PollRequest:
 
 
 def _faults(error: Exception) -> list[Any]:
-    """As the framework would say them."""
+    """Return the faults in the framework's form."""
     if isinstance(error, ValidationError):
         return [{**each, "loc": ("body", *each["loc"])} for each in error.errors(include_url=False)]
     return [
@@ -304,7 +304,7 @@ async def _admit(request: Request, units: UnitFactory, secret: str) -> str:
 
 
 def _upload(request: Request, agent: str) -> Held:
-    """Room for a body of this agent; the oldest unfinished one of whoever has most makes way for it."""
+    """Open room for a body of this agent. The oldest unfinished body of the agent that holds most makes way for it."""
     uploads: Pot = request.app.state.uploads
     return uploads.open(agent, request.scope[PACE].give_up)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from threading import Lock
 
 from downlink.actions.secrets import hash_secret
 
@@ -20,14 +21,16 @@ class Confirmed:
     def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
         self._now_s = now_s
         self._found: OrderedDict[bytes, tuple[str, float]] = OrderedDict()
+        self._lock = Lock()
 
     def note(self, secret: str, name: str) -> None:
         """The database knows this secret just now. name: of the account or the agent, whatever the credential."""
         key = hash_secret(secret)
-        self._found[key] = (name, self._now_s())
-        self._found.move_to_end(key)
-        if len(self._found) > MOST:
-            self._found.popitem(last=False)
+        with self._lock:  # callers are found in threads
+            self._found.pop(key, None)
+            self._found[key] = (name, self._now_s())
+            if len(self._found) > MOST:
+                self._found.popitem(last=False)
 
     def find(self, secret: str) -> str | None:
         """Return whose secret it is, None for one that was not confirmed within the hour."""

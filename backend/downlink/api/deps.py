@@ -221,7 +221,7 @@ def address_of(request: Request) -> str:
 
 
 def origin(request: Request) -> str:
-    """What one host cannot change about where it calls from: what limits of strangers count by."""
+    """Return the part of its address that one host cannot change: limits of strangers count by it."""
     return origin_of(address_of(request))
 
 

@@ -79,11 +79,10 @@ class Intake:
                 scope[HELD] = body.held
                 await _replaying(self._app, body.pieces)(scope, receive, send)
             else:
-                body.pieces.clear()
-                body.held.give_back()
+                body.give_back()
                 await refusal(scope, receive, send)
         finally:
-            body.held.give_back()
+            body.give_back()
 
 
 class _Body:
@@ -98,19 +97,25 @@ class _Body:
         announced = Headers(scope=scope).get("content-length", "")
         self._announced = int(announced) if announced.isdigit() else 0
         self.pieces: list[bytes] = []
-        self.held = Held(Pot(0, 0, 0), self._caller, pace.give_up)
+        self.held: Held | None = None
 
     async def read(self, receive: Receive) -> Response | None:
         """Read it whole; the refusal when it is not taken."""
         if self._announced > MAX_BODY_BYTES:
             return _too_large()
         try:
-            self.held = self._pot(self._announced).open(self._caller, self._pace.give_up)
-            return await self._collect(receive)
+            self.held = self._open(self._announced)
+            return await self._collect(receive, self.held)
         except DownlinkError as error:
             return answer_to(error)
 
-    async def _collect(self, receive: Receive) -> Response | None:
+    def give_back(self) -> None:
+        """Keep nothing of it."""
+        self.pieces.clear()
+        if self.held:
+            self.held.give_back()
+
+    async def _collect(self, receive: Receive, held: Held) -> Response | None:
         size = 0
         while True:
             message = await self._pace.receive(receive)
@@ -119,21 +124,23 @@ class _Body:
             if size > MAX_BODY_BYTES:
                 return _too_large()
             if size > SMALL_BYTES >= size - len(piece) and self._announced <= SMALL_BYTES:
-                self._move(size - len(piece))
-            self.held.grow(len(piece))
+                held = self._move(held, size - len(piece))
+            held.grow(len(piece))
             self.pieces.append(piece)
             if not message.get("more_body", False):
-                self.held.is_whole = True
+                held.is_whole = True
                 return None
 
-    def _move(self, so_far: int) -> None:
-        """To the long ones: it did not say how long it would be."""
-        self.held.give_back()
-        self.held = self._pot(SMALL_BYTES + 1).open(self._caller, self._pace.give_up)
-        self.held.grow(so_far)
+    def _move(self, held: Held, so_far: int) -> Held:
+        """Hold it among the long ones: it did not say how long it would be."""
+        held.give_back()
+        self.held = moved = self._open(SMALL_BYTES + 1)
+        moved.grow(so_far)
+        return moved
 
-    def _pot(self, size: int) -> Pot:
-        return self._pots.pick(is_known=self._is_known, is_small=size <= SMALL_BYTES)
+    def _open(self, size: int) -> Held:
+        pot = self._pots.pick(is_known=self._is_known, is_small=size <= SMALL_BYTES)
+        return pot.open(self._caller, self._pace.give_up)
 
 
 def _paced(receive: Receive, pace: Pace) -> Receive:

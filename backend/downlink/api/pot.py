@@ -26,7 +26,7 @@ class Held:
         self._pot.add(self, count)
 
     def give_back(self) -> None:
-        """Hold nothing any more."""
+        """Release all that is held."""
         self._pot.drop(self)
 
     def __enter__(self) -> Held:

@@ -102,7 +102,7 @@ class Turns:
         try:
             await self._queue(waiter)
             if await is_gone():
-                raise DeniedError("caller_gone", "Whoever asked has closed the connection.")
+                raise DeniedError("caller_gone", "The caller has closed the connection.")
             yield
         finally:
             self._leave(waiter)

@@ -62,9 +62,9 @@ def parse_station(
     delimiter = _delimiter_of(lines[0])
     rows = _rows(lines, delimiter, above if first_line is None else first_line - 2)
     header = [cell.strip() for cell in next(rows)[1]]
-    time_at, quantities = _read_header(header, columns or {}, time_column)
+    time_at, quantities = _read_header(header, above + 1, columns or {}, time_column)
     day_at = _day_column(header, time_at)
-    placed = _placed(rows, len(header), delimiter)
+    placed = _placed(rows, above + 1, len(header), delimiter)
     said = _observations(
         placed, source, (day_at, time_at), quantities, zone, is_comma_decimal=delimiter != ",", missing=missing
     )
@@ -106,14 +106,18 @@ def _rows(lines: Sequence[str], delimiter: str, before: int) -> Iterator[tuple[i
         yield line, row
 
 
-def _placed(rows: Iterable[tuple[int, list[str]]], columns: int, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _placed(
+    rows: Iterable[tuple[int, list[str]]], header_line: int, columns: int, delimiter: str
+) -> Iterator[tuple[int, list[str]]]:
     """Each row that says anything, with its line."""
     for line, row in rows:
         if len(row) > columns:
             cause = (
                 "Decimal commas need semicolons between the cells" if delimiter == "," else "Remove what is too much"
             )
-            raise _refusal(f"Line {line} has {len(row)} cells, and line 1 names {columns} columns. {cause}.")
+            raise _refusal(
+                f"Line {line} has {len(row)} cells, and line {header_line} names {columns} columns. {cause}."
+            )
         if any(cell.strip() for cell in row):
             yield line, row
 
@@ -140,7 +144,7 @@ def _day_column(header: Sequence[str], time_at: int) -> int | None:
 
 
 def _read_header(
-    header: Sequence[str], columns: Mapping[str, str], time_column: str | None
+    header: Sequence[str], line: int, columns: Mapping[str, str], time_column: str | None
 ) -> tuple[int, dict[int, tuple[str, str]]]:
     """Where the time is, and place to (quantity, unit)."""
     wanted = (time_column.lower(),) if time_column else TIMES
@@ -149,10 +153,10 @@ def _read_header(
     time_at = next((place for place in places if header[place].lower() != "date"), next(iter(places), None))
     if time_at is None:
         ways = f"say which one it is, or call it {TIMES[0]}"
-        raise _refusal(f"Line 1 names no column of times; {ways}. It names: {', '.join(header)[:200]}.")
+        raise _refusal(f"Line {line} names no column of times; {ways}. It names: {', '.join(header)[:200]}.")
     for name in columns:
         if name not in header:
-            raise _refusal(f"Line 1 names no column {name!r}. It names: {', '.join(header)[:200]}.")
+            raise _refusal(f"Line {line} names no column {name!r}. It names: {', '.join(header)[:200]}.")
     quantities: dict[int, tuple[str, str]] = {}
     for place, name in enumerate(header):
         said = HEADER.fullmatch(columns.get(name, name))
@@ -161,7 +165,9 @@ def _read_header(
         if said and place != time_at:
             other = next((at for at, (quantity, _) in quantities.items() if quantity == said[1]), None)
             if other is not None:
-                raise _refusal(f"Line 1: columns {other + 1} and {place + 1} are both {said[1]}; rename one of them.")
+                raise _refusal(
+                    f"Line {line}: columns {other + 1} and {place + 1} are both {said[1]}; rename one of them."
+                )
             quantities[place] = (said[1], unit_of(said[1], said[2]))
     if not quantities:
         known = ", ".join(name for name in UNITS if name.startswith("weather."))

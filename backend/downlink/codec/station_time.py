@@ -9,7 +9,10 @@ _DAY = r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})"
 _GERMAN_DAY = r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})"
 _CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,6})\d*)?)?"
 _OFFSET = r"(?:\s*(?P<utc>[Zz]|UTC|GMT)|\s*(?P<sign>[+-])(?P<off_h>\d{2}):?(?P<off_m>\d{2})?)?"
-_WRITTEN = tuple(re.compile(rf"{day}(?:[Tt]|\s+){_CLOCK}{_OFFSET}") for day in (_DAY, _GERMAN_DAY))
+_HOUR = r"(?P<hour>\d{2})"
+_WRITTEN = tuple(
+    re.compile(rf"{day}(?:[Tt]|\s+){clock}{_OFFSET}") for day in (_DAY, _GERMAN_DAY) for clock in (_CLOCK, _HOUR)
+)
 _DAYS = tuple(re.compile(day) for day in (_DAY, _GERMAN_DAY))
 _COMPACT = re.compile(
     rf"(?P<year>\d{{4}})(?P<month>\d{{2}})(?P<day>\d{{2}})(?:[Tt ]?(?P<hour>\d{{2}})(?P<minute>\d{{2}})?(?P<second>\d{{2}})?)?{_OFFSET}"

@@ -37,6 +37,7 @@ NO_NUMBER = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """What C programs print for a number that is none, outside of strings, and a power of ten whose plus sign was lost."""
+NO_NUMBER_HINT = re.compile(rb"[:,\[]\s*+[+-]?(?:nan|inf)|\d[eE] \d", re.IGNORECASE)
 BOTH_WAYS = ("sum_sent", "sum_received", "sum")
 """iperf3 3.7 to 3.10 writes these twice for `--bidir`: of the client's sending, then of the other way."""
 
@@ -46,18 +47,20 @@ def repaired_json(text: bytes) -> Any:
 
     Raises ValueError for what is none.
     """
-    if text.count(b'"sum_sent"') > 1:
-        return json.loads(NO_NUMBER.sub(_mended, text), object_pairs_hook=_apart, parse_constant=lambda _: None)
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        mended = NO_NUMBER.sub(_mended, text)
-        if mended == text:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        if "enough memory" in str(error):  # which orjson calls an error of the text
+            raise MemoryError from error
+        if not NO_NUMBER_HINT.search(text):  # a log of many documents comes here too, and is long
             raise
-        return orjson.loads(mended)
+        text = NO_NUMBER.sub(_as_json, text)
+        found = orjson.loads(text)
+    has_two_totals = text.count(b'"sum_sent"') > 1 + text.count(b'"server_output_json"')
+    return json.loads(text, object_pairs_hook=_apart) if has_two_totals else found
 
 
-def _mended(found: re.Match[bytes]) -> bytes:
+def _as_json(found: re.Match[bytes]) -> bytes:
     if found["before"] is not None:
         return found["before"] + b"null"
     return found["power"] + b"+" if found["power"] else found[0]

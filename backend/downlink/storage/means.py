@@ -107,6 +107,11 @@ def list_means(unit: Unit, user_id: UUID, now: datetime) -> list[Means]:
     return found
 
 
+def counted(ended: Mapping[str, int]) -> str:
+    """Return what was ended, for the record: `2 x token, 1 x share`."""
+    return ", ".join(f"{count} x {kind}" for kind, count in ended.items())
+
+
 def end(unit: Unit, user_id: UUID, kinds: Collection[str]) -> dict[str, int]:
     """End all means of these kinds; return how many of each kind there were, without those of which there was none."""
     ended = {}

@@ -356,10 +356,10 @@ def test_imports_take_turns_and_one_account_has_few_of_them_waiting(lab: Lab) ->
 def test_a_file_that_takes_more_memory_than_it_may_is_refused_and_the_api_goes_on(
     lab: Lab, units: UnitFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(actions, "READING_BYTES", 96 * 2**20)
-    many = b'{"a": [' + b"[]," * 6_000_000 + b"[]]}"
+    monkeypatch.setattr(actions, "READING_BYTES", 256 * 2**20)
+    many = b'{"a": [' + b"[]," * 3_900_000 + b"[]]}"
     refused = upload(lab, {"a.json": many}, expect=422)
-    assert "takes more than 96 MiB of memory" in refused["message"]
+    assert "takes more than 256 MiB of memory" in refused["message"]
     assert refused["details"]["refused"][0]["file"] == "a.json"
     monkeypatch.undo()
     upload(lab, {"a.json": iperf3_file()})
@@ -371,6 +371,11 @@ def test_files_are_read_without_the_servers_secrets(monkeypatch: pytest.MonkeyPa
     with pytest.raises(InvalidError) as refused:
         call_apart(parse_campaign, "", files=(), most_bytes=2**30)
     assert (refused.value.code, refused.value.message) == ("campaign_invalid", "The campaign file is empty.")
+
+
+def test_a_fault_of_the_reading_process_is_not_called_a_want_of_memory() -> None:
+    with pytest.raises(RuntimeError, match="ended with status 7"):
+        call_apart(os._exit, 7, files=(), most_bytes=2**30)
 
 
 def test_sizes_are_bounded_and_forms_are_checked(lab: Lab, units: UnitFactory, monkeypatch: pytest.MonkeyPatch) -> None:

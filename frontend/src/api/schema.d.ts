@@ -119,8 +119,7 @@ export interface paths {
         };
         /**
          * List Means
-         * @description What the own account's sessions and tokens have made that gives access, to it or to what is here. Sessions have a list of
-         *     their own.
+         * @description List what the own account's sessions and tokens have made that gives access. Sessions have a list of their own.
          */
         get: operations["list_means"];
         put?: never;
