@@ -61,15 +61,17 @@ class Intake:
         self.pots = Pots()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not has_body(headers := Headers(scope=scope)):
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
-        elif "content-length" in headers and "transfer-encoding" in headers:
+        elif "content-length" in (headers := Headers(scope=scope)) and "transfer-encoding" in headers:
             await _two_lengths()(scope, receive, send)
-        elif STREAMED.fullmatch(f"{scope['method']} {scope['path']}"):
+        elif STREAMED.fullmatch(f"{scope['method']} {scope['path']}"):  # also without a body, which is theirs to refuse
             scope[PACE] = Pace(self._stalled_s)
             await self._app(scope, _paced(receive, scope[PACE]), send)
-        else:
+        elif has_body(headers):
             await self._take(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
     async def _take(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = _Body(self.pots, scope, self._find_caller(scope), Pace(self._stalled_s))
