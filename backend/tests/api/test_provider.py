@@ -136,9 +136,11 @@ def test_an_account_is_connected_by_who_is_signed_in_to_it_and_keeps_its_role(
     anna = browser(institute)
     signed = anna.post(f"{API}/login", json={"username": "anna", "password": PASSWORD}, headers=ORIGIN)
     assert signed.status_code == 200
-    way = anna.post(f"{API}/provider/connection", headers=ORIGIN).json()["url"]
+    way = anna.post(f"{API}/provider/connection", json={"password": PASSWORD}, headers=ORIGIN).json()["url"]
     assert come_back(anna, provider.sign_in(way, "gus")) == "/tokens"
-    assert anna.get(f"{API}/provider/connection").json() == {"is_connected": True, "has_password": True}
+    connected = anna.get(f"{API}/provider/connection").json()
+    assert (connected["is_connected"], connected["has_password"]) == (True, True)
+    assert [(each["issuer"], each["subject"]) for each in connected["identities"]] == [(provider.issuer, "gus")]
     visitor, _ = enter(institute, provider, "gus")
     session = visitor.get(f"{API}/session").json()
     assert (session["username"], session["role"]) == ("anna", "admin")
