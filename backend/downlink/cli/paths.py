@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from downlink.domain.pathtrace import PathHeader
 
 SUFFIX = ".dlpath"
-DAY_H = 24.0
+LEFT_OUT = "left_out"
+"""What a header's `asked` says of the satellites that could not be used."""
 
 app = typer.Typer(help="Paths through satellite constellations over time (docs/paths.md).", no_args_is_help=True)
 Elements = Annotated[
@@ -58,12 +59,17 @@ def make_command(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Of the handover gaps")] = None,
     to: Annotated[Path | None, typer.Option(help="File to write; the cache unless said")] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse an element file of which a satellite cannot be used")
+    ] = False,
 ) -> None:
     """Make a path trace, and say what it is like. One day takes one or two minutes."""
     from downlink.constellation.asking import with_numbers
 
     named = {
-        key: value for key, value in locals().items() if value not in (None, []) and key not in {"to", "with_numbers"}
+        key: value
+        for key, value in locals().items()
+        if value not in (None, [], False) and key not in {"to", "with_numbers"}
     }
     asked = _base(name, stations or [], constellation, elements)
     route = {"rule": rule, "stay_s": stay_s, "slot_s": slot_s}
@@ -79,6 +85,8 @@ def make_command(
         "named": {key: value if isinstance(value, int | float | list) else str(value) for key, value in named.items()},
     }
     asked = replace(asked, **{key: value for key, value in changes.items() if value is not None})
+    if elements:
+        asked = _usable(asked, strict)
     file = to or cached(name)
     make_folder(file.parent)
     write_bytes(file, made(asked))
@@ -186,6 +194,23 @@ def made(asked: Asked) -> bytes:
     return encode_path(header, columns)
 
 
+def _usable(asked: Asked, strict: bool) -> Asked:
+    """Without the satellites that cannot be used; these are noted, and named in the path's header."""
+    from downlink.constellation.lost import without_lost
+    from downlink.domain.partial import check_whole, told
+
+    orbits = without_lost(asked.orbits, asked.start, asked.duration_us)
+    if not orbits.left_out:
+        return asked
+    total = len(orbits.satellites) + len(orbits.left_out)
+    if strict:
+        check_whole(orbits.left_out, total, "satellites")
+    names = told(orbits.left_out)
+    note(f"{len(orbits.left_out):,} of {total:,} satellites are left out: {'; '.join(names)}.")
+    about = {LEFT_OUT: {"satellites": len(orbits.left_out), "first": names}}
+    return replace(asked, orbits=orbits, named={**asked.named, **about})
+
+
 def cache_folder() -> Path:
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "downlink" / "paths"
@@ -223,6 +248,7 @@ def _base(name: str, stations: list[str], code: str | None, elements: Path | Non
 def _orbits_of(header: PathHeader, elements: Path | None) -> Orbits:
     from downlink.constellation.asking import code_orbits
     from downlink.constellation.elements import read_elements
+    from downlink.constellation.lost import without_lost
 
     if header.constellation.code:
         return code_orbits(header.constellation.code, header.epoch)
@@ -233,7 +259,8 @@ def _orbits_of(header: PathHeader, elements: Path | None) -> Orbits:
     content = _read(elements)
     if hashlib.sha256(content).hexdigest() != header.constellation.file_sha256:
         raise wrong("constellation", f"{elements} is not the file that the path was made of", "Name that one.")
-    return read_elements(content.decode(errors="replace"))
+    orbits = read_elements(content.decode(errors="replace"))
+    return without_lost(orbits, header.start, header.duration_us) if LEFT_OUT in header.asked else orbits
 
 
 def is_made(name: str) -> bool:
@@ -301,6 +328,7 @@ def _facts(header: PathHeader, summary: Summary) -> dict[str, str]:
     return {
         "path": f"{header.name}: {' - '.join(each.name for each in header.stations)}",
         "constellation": header.constellation.code or header.constellation.file or "",
+        **({"left out": _left_out(header)} if LEFT_OUT in header.asked else {}),
         "from": f"{header.start:%Y-%m-%d %H:%M:%SZ}, for {duration(header.duration_us / 1e6)}",
         "least elevation": f"{header.least_elevation_deg:g} degrees",
         "between satellites": header.isl,
@@ -316,6 +344,14 @@ def _facts(header: PathHeader, summary: Summary) -> dict[str, str]:
         "… of a ground hop": f"{summary.ground_changes_per_minute:.2f} a minute",
         "unreachable": duration(summary.unreachable_s),
     }
+
+
+def _left_out(header: PathHeader) -> str:
+    """How many satellites of the file could not be used, and the first of them."""
+    said = header.asked[LEFT_OUT]
+    if not isinstance(said, dict):
+        return str(said)
+    return f"{said.get('satellites')} of the file: {'; '.join(map(str, said.get('first') or ()))}"
 
 
 def _range(spread: Spread | None, said: Callable[[float], str]) -> str:

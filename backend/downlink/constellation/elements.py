@@ -8,8 +8,9 @@ from itertools import islice
 
 from sgp4.api import WGS72, Satrec
 
-from downlink.constellation.messages import is_messages, read_messages
-from downlink.constellation.orbits import DAY_S, J2000, J2000_JD, Grid, Orbits
+from downlink.constellation.messages import NO_ORBIT, Found, is_messages, read_messages
+from downlink.constellation.orbits import DAY_S, J2000, J2000_JD, Grid, Label, Orbits
+from downlink.domain.partial import LeftOut
 from downlink.domain.pathtrace import MAX_SATELLITES, wrong
 
 LINE = 69
@@ -17,33 +18,40 @@ CHECKED = slice(0, 68)
 OLD_DAYS = 14
 MIXED_DAYS = 1
 NEWER = "Fetch the file again."
+NO_BREAK = "\N{NO-BREAK SPACE}"
+"""Copied from a web page, lines have these."""
 
 
 def read_elements(text: str) -> Orbits:
     """Satellites in the order of the file. A first line `PLANES SATELLITES-PER-PLANE` says how they stand in planes.
 
-    Raises InvalidError `path_invalid` with the line that is wrong.
+    A set that cannot be read, or makes no orbit, is left out and named. Raises InvalidError `path_invalid` where none can be used.
     """
     if is_messages(text):
-        return _orbits(tuple(islice(read_messages(text), MAX_SATELLITES + 1)), None)
-    lines = [(number, line.rstrip()) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        return _orbits(list(islice(read_messages(text), MAX_SATELLITES + 1)), None)
+    lines = [(number, line.replace(NO_BREAK, " ").strip()) for number, line in enumerate(text.splitlines(), start=1)]
+    lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
     counts = lines[0][1].split() if lines else []
     has_planes = len(counts) == 2 and all(each.isdecimal() for each in counts)
     counted = (int(counts[0]), int(counts[1])) if has_planes else None
-    sets = islice(_pairs(lines[has_planes:]), MAX_SATELLITES + 1)
-    return _orbits(tuple(_satellite(*pair) for pair in sets), counted)
+    return _orbits(list(islice(_sets(lines[has_planes:]), MAX_SATELLITES + 1)), counted)
 
 
-def _orbits(satellites: tuple[Satrec, ...], counts: tuple[int, int] | None) -> Orbits:
-    if not satellites:
+def _orbits(read: list[Found | LeftOut], counts: tuple[int, int] | None) -> Orbits:
+    found = [each for each in read if not isinstance(each, LeftOut)]
+    left_out = [each for each in read if isinstance(each, LeftOut)]
+    if not read:
         raise wrong("element file", "it has no satellites", f"Take a file with 1 to {MAX_SATELLITES:,}.")
-    if len(satellites) > MAX_SATELLITES:
+    if len(read) > MAX_SATELLITES:
         remedy = "Leave out those that the path does not need."
         raise wrong("element file", f"it has more than {MAX_SATELLITES:,} satellites", remedy)
-    grid = _grid(*counts, len(satellites)) if counts else None
-    days = [_days(each) for each in satellites]
+    if not found:
+        raise wrong(f"element file, {left_out[0].place}", left_out[0].reason, NEWER)
+    grid = _grid(*counts, read) if counts else None
+    days = [_days(satellite) for _, satellite in found]
     epoch = J2000 + timedelta(days=sum(days) / len(days))
-    return Orbits(satellites, epoch, grid, (max(days) - min(days)) * DAY_S)
+    labels, satellites = zip(*found, strict=True)
+    return Orbits(satellites, epoch, grid, (max(days) - min(days)) * DAY_S, labels, tuple(left_out))
 
 
 def _days(satellite: Satrec) -> float:
@@ -72,44 +80,54 @@ def warnings(orbits: Orbits, start: datetime) -> list[str]:
     return said
 
 
-def _pairs(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
-    """Number of the first line, and both lines, of each element set."""
-    at = 0
+def _sets(lines: list[tuple[int, str]]) -> Iterator[Found | LeftOut]:
+    """Each element set, and each part of the file that is none; a line right before a set is its satellite's name."""
+    at, name = 0, ""
     while at < len(lines):
         number, line = lines[at]
-        if not line.startswith("1 ") or len(line) < LINE - 1:  # a name
-            at, is_named = at + 1, True
-        else:
-            is_named = False
-        one, two = (lines[at + each][1] if at + each < len(lines) else "" for each in (0, 1))
-        if not (one.startswith("1 ") and two.startswith("2 ")):
-            reason = (
-                "no element set of two lines follows" if is_named else "the second line of its element set is missing"
-            )
-            raise wrong(f"element file, line {number}", reason, NEWER)
-        yield lines[at][0], one, two
-        at += 2
+        follows = lines[at + 1][1] if at + 1 < len(lines) else ""
+        if _is_first(line) and follows.startswith("2 "):
+            yield _satellite(name or line[2:7].strip(), (number, line), lines[at + 1])
+            at, name = at + 2, ""
+            continue
+        if _is_first(line):
+            yield LeftOut(name, f"line {number}", "the second line of its element set is missing")
+        elif not _is_first(follows):
+            yield LeftOut("", f"line {number}", f"no element set of two lines follows {line[:40]!r}")
+        at, name = at + 1, "" if _is_first(line) else _name(line)
 
 
-def _satellite(number: int, one: str, two: str) -> Satrec:
-    for off, line in enumerate((one, two)):
+def _is_first(line: str) -> bool:
+    return line.startswith("1 ") and len(line) >= LINE - 1
+
+
+def _name(line: str) -> str:
+    """As it is written before a set; some files put a 0 before it."""
+    return line.removeprefix("0 ")[:40]
+
+
+def _satellite(name: str, first: tuple[int, str], second: tuple[int, str]) -> Found | LeftOut:
+    """A set's satellite, or why there is none."""
+    label = Label(name, f"line {first[0]}")
+    for number, line in (first, second):
         if len(line) < LINE or _checksum(line) != line[LINE - 1]:
-            raise wrong(f"element file, line {number + off}", "its checksum is wrong or it is cut", NEWER)
+            return LeftOut(name, f"line {number}", "its checksum is wrong or it is cut")
     try:
-        satellite = Satrec.twoline2rv(one, two, WGS72)
+        satellite = Satrec.twoline2rv(first[1], second[1], WGS72)
     except ValueError as error:
-        raise wrong(f"element file, line {number}", f"it cannot be read ({error})", NEWER) from error
+        return LeftOut(name, label.place, f"it cannot be read ({error})")
     if satellite.error:
-        raise wrong(f"element file, line {number}", "its elements make no orbit around the Earth", NEWER)
-    return satellite
+        return LeftOut(name, label.place, NO_ORBIT)
+    return label, satellite
 
 
 def _checksum(line: str) -> str:
     return str(sum(int(each) if each.isdecimal() else each == "-" for each in line[CHECKED]) % 10)
 
 
-def _grid(planes: int, per_plane: int, satellites: int) -> Grid:
-    if planes * per_plane != satellites:
-        reason = f"{planes} planes of {per_plane} are {planes * per_plane}, and it has {satellites} satellites"
+def _grid(planes: int, per_plane: int, read: list[Found | LeftOut]) -> Grid:
+    if planes * per_plane != len(read):
+        reason = f"{planes} planes of {per_plane} are {planes * per_plane}, and it has {len(read)} satellites"
         raise wrong("element file, line 1", reason, "Correct the line or leave it out.")
-    return Grid(planes, per_plane, 0)
+    there = tuple(number for number, each in enumerate(read) if not isinstance(each, LeftOut))
+    return Grid(planes, per_plane, 0, None if len(there) == len(read) else there)

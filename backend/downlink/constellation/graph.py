@@ -21,7 +21,7 @@ Nodes = tuple[int, ...]
 
 
 def grid_hops(grid: Grid) -> Whole:
-    """The pairs of satellites that `+grid` joins, each once, of shape (hops, 2)."""
+    """The pairs of satellites that `+grid` joins, each once, of shape (hops, 2). One that is missing is joined to nobody."""
     plane, place = np.divmod(np.arange(grid.planes * grid.per_plane), grid.per_plane)
     found: list[Whole] = []
     if grid.per_plane > 1:
@@ -32,7 +32,17 @@ def grid_hops(grid: Grid) -> Whole:
         pairs = np.stack([_number(grid, plane, place), beside], axis=1)
         found.append(pairs if grid.seam is not None else pairs[~is_last])
     pairs = np.sort(np.concatenate([*found, np.empty((0, 2), np.int64)]), axis=1)
-    return np.unique(pairs, axis=0)
+    return _standing(np.unique(pairs, axis=0), grid)
+
+
+def _standing(pairs: Whole, grid: Grid) -> Whole:
+    """The pairs of which both are there, by their numbers among those that are."""
+    if grid.numbers is None:
+        return pairs
+    number_of = np.full(grid.planes * grid.per_plane, -1, np.int64)
+    number_of[list(grid.numbers)] = np.arange(len(grid.numbers))
+    standing = number_of[pairs]
+    return standing[np.all(standing >= 0, axis=1)]
 
 
 def _number(grid: Grid, plane: Whole, place: Whole) -> Whole:

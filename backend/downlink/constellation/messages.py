@@ -1,4 +1,4 @@
-"""Element sets as orbit mean-elements messages (OMM, CCSDS 502.0-B-3), in the three forms in which they are offered: CSV, XML, JSON."""
+"""Element sets as orbit mean-elements messages (OMM, CCSDS 502.0-B-3), in the forms in which they are offered: CSV, XML, JSON, KVN."""
 
 from __future__ import annotations
 
@@ -12,9 +12,13 @@ from xml.etree import ElementTree
 from sgp4 import omm
 from sgp4.api import WGS72, Satrec
 
+from downlink.constellation.orbits import Label
+from downlink.domain.partial import LeftOut
 from downlink.domain.pathtrace import wrong
 
-HELP = "Take a file of CelesTrak's or Space-Track's, in the form CSV, XML or JSON."
+Found = tuple[Label, Satrec]
+HELP = "Take a file of CelesTrak's or Space-Track's, in the form CSV, XML, JSON or KVN."
+NO_ORBIT = "its elements make no orbit around the Earth"
 LABELS = {
     "CLASSIFICATION_TYPE": "U",
     "OBJECT_ID": "",
@@ -26,13 +30,19 @@ LABELS = {
 
 
 def is_messages(text: str) -> bool:
-    return text.lstrip()[:1] in {"<", "[", "{"} or "MEAN_MOTION" in text.split("\n", 1)[0].split(",")
+    first = text.lstrip().split("\n", 1)[0]
+    return first[:1] in {"<", "[", "{"} or "MEAN_MOTION" in next(csv.reader([first]), []) or _is_pairs(first)
 
 
-def read_messages(text: str) -> Iterator[Satrec]:
-    """Satellites in the order of the file, one after the other.
+def _is_pairs(first: str) -> bool:
+    """Whether a file begins as key and value (KVN): every message of that form begins with its version."""
+    return first.replace(" ", "").startswith("CCSDS_OMM_VERS=")
 
-    Raises InvalidError `path_invalid` with the element set that is wrong, counted from 1.
+
+def read_messages(text: str) -> Iterator[Found | LeftOut]:
+    """Satellites in the order of the file, one after the other; a message that cannot be used is left out and named.
+
+    Raises InvalidError `path_invalid` where the file is not of its form; places are element sets, counted from 1.
     """
     try:
         for number, fields in enumerate(_messages(text), start=1):
@@ -48,27 +58,40 @@ def _messages(text: str) -> Iterator[Mapping[str, Any]]:
     if form in {"[", "{"}:
         found = json.loads(text)
         return iter([found] if isinstance(found, dict) else found)
-    return iter(omm.parse_csv(io.StringIO(text)))
+    if _is_pairs(text.lstrip()):
+        return _pairs(text)
+    return iter(omm.parse_csv(io.StringIO(text.lstrip())))
 
 
-def _satellite(number: int, fields: Mapping[str, Any]) -> Satrec:
-    place = f"element file, element set {number}"
+def _pairs(text: str) -> Iterator[Mapping[str, str]]:
+    """Messages of lines `KEY = VALUE [unit]`; one begins with its version."""
+    fields: dict[str, str] = {}
+    for line in text.splitlines():
+        key, _, value = (each.strip() for each in line.partition("="))
+        if _is_pairs(line) and fields:
+            yield fields
+            fields = {}
+        if value:
+            fields[key] = value.split("[")[0].strip()
+    yield fields
+
+
+def _satellite(number: int, fields: Mapping[str, Any]) -> Found | LeftOut:
     said = {name: str(value).strip() for name, value in fields.items() if name and value not in (None, "")}
+    label = Label(said.get("OBJECT_NAME") or said.get("NORAD_CAT_ID", ""), f"element set {number}")
     theory = said.get("MEAN_ELEMENT_THEORY", "SGP4")
     if theory not in {"SGP4", "SGP/SGP4"}:
-        raise wrong(place, f"its elements are of {theory}", "Take elements of SGP4.")
+        return LeftOut(label.name, label.place, f"its elements are of {theory}, not of SGP4")
     # The catalogue's number is a label too, and newer ones have more digits than SGP4's code takes.
     own = {**LABELS, **said, "NORAD_CAT_ID": str(number), "EPOCH": _moment(said.get("EPOCH", ""))}
     satellite = Satrec()
     try:
         omm.initialize(satellite, own, WGS72)
     except KeyError as error:
-        raise wrong(place, f"{error.args[0]} is missing", HELP) from error
-    except ValueError as error:
-        raise wrong(place, f"it cannot be read ({error})", HELP) from error
-    if satellite.error:
-        raise wrong(place, "its elements make no orbit around the Earth", "Fetch the file again.")
-    return satellite
+        return LeftOut(label.name, label.place, f"{error.args[0]} is missing")
+    except (ValueError, OverflowError) as error:
+        return LeftOut(label.name, label.place, f"it cannot be read ({error})")
+    return LeftOut(label.name, label.place, NO_ORBIT) if satellite.error else (label, satellite)
 
 
 def _moment(epoch: str) -> str:

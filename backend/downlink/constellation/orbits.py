@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sgp4.api import SGP4_ERRORS, WGS72, Satrec, SatrecArray
 
 from downlink.constellation.code import Walker
+from downlink.domain.partial import LeftOut
 from downlink.domain.pathtrace import wrong
 
 Floats = NDArray[np.float64]
@@ -35,21 +36,35 @@ NEARLY_ROUND = 1e-7
 @dataclass(frozen=True, slots=True)
 class Grid:
     """How satellites stand in planes: number plane x per_plane + place. seam: by how many places plane 0 lies ahead of the last
-    plane's next one; None where these two are no neighbours."""
+    plane's next one; None where these two are no neighbours. numbers: of the satellites that are there; None for all."""
 
     planes: int
     per_plane: int
     seam: int | None
+    numbers: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a satellite is called, and where its elements stand in their file."""
+
+    name: str
+    place: str
 
 
 @dataclass(frozen=True, slots=True)
 class Orbits:
-    """Satellites, numbered from 0. epoch: of their elements; spread_s: between the earliest and the latest of these."""
+    """Satellites, numbered from 0. epoch: of their elements; spread_s: between the earliest and the latest of these.
+
+    labels: name or catalogue number, and place in the file, of each; of a code there are none. left_out: what the file has besides.
+    """
 
     satellites: tuple[Satrec, ...]
     epoch: datetime
     grid: Grid | None
     spread_s: float = 0.0
+    labels: tuple[Label, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

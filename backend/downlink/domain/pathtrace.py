@@ -17,6 +17,7 @@ PATH_FIELDS = ("at_us", "path", "hop", "node", "delay_ns", "rate_bps", "loss_ppb
 LIGHT_M_PER_S = 299_792_458
 NO_LOSS_PPB, ALL_LOSS_PPB = 0, 1_000_000_000
 MAX_SATELLITES = 20_000
+LEAST_RADIUS_KM, MOST_RADIUS_KM = 6_400, 100_000
 MAX_DURATION_US = 7 * 86_400 * 1_000_000
 GRID, NO_ISL = "+grid", "none"
 ISL_PATTERNS = (GRID, NO_ISL)
@@ -149,8 +150,8 @@ class Constellation:
         if (self.code is None) != (self.file is not None and self.file_sha256 is not None):
             raise wrong("constellation", "it has neither a code nor an element file", "Name one of the two.")
         check_range("constellation, satellites", self.satellites, 1, MAX_SATELLITES)
-        check_range("constellation, least radius", self.least_radius_km, 6_400, 100_000, "km")
-        check_range("constellation, most radius", self.most_radius_km, self.least_radius_km, 100_000, "km")
+        check_range("constellation, least radius", self.least_radius_km, LEAST_RADIUS_KM, MOST_RADIUS_KM, "km")
+        check_range("constellation, most radius", self.most_radius_km, self.least_radius_km, MOST_RADIUS_KM, "km")
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,7 @@ def test_messages_say_what_is_wrong_with_them() -> None:
     good = messages(range(2))
     cases = {
         "it has no satellites": "[]",
-        "element set 2: MEAN_MOTION is missing": json.dumps([good[0], {**good[1], "MEAN_MOTION": ""}]),
+        "element set 1: MEAN_MOTION is missing": json.dumps([{**good[1], "MEAN_MOTION": ""}]),
         "element set 1: it cannot be read": json.dumps([{**good[0], "BSTAR": "much"}]),
         "element set 1: its elements are of DSST": json.dumps([{**good[0], "MEAN_ELEMENT_THEORY": "DSST"}]),
         "element set 1: its elements make no orbit": json.dumps([{**good[0], "ECCENTRICITY": "1.5"}]),
