@@ -10,6 +10,7 @@ from uuid import UUID
 
 from downlink.actions import runs
 from downlink.actions.run_rows import add_run
+from downlink.domain.partial import told as partly
 from downlink.domain.point import Point
 from downlink.domain.run import Reason, RunState
 from downlink.importers.sealed import UNKNOWN, SealedFile, SealedTrace, chunk_sizes
@@ -64,7 +65,8 @@ def _run(
 
 def _source(file: SealedFile) -> dict[str, Any]:
     told = {"file": file.name, "source": file.source, "sha256": file.sha256, "test": file.test}
-    return told | {"summaries": [asdict(each) for each in file.summaries]}
+    about = told | {"summaries": [asdict(each) for each in file.summaries]}
+    return about | {"partial": partly(file.left_out)} if file.left_out else about
 
 
 def _verdict(file: SealedFile) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from functools import partial
 from math import floor
 from typing import BinaryIO
 from uuid import UUID
@@ -15,9 +16,11 @@ from downlink.actions.imported_runs import LINK, add_imported_run
 from downlink.domain.campaign import Campaign, Condition, Limits, Phases
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.errors import ConflictError, InvalidError
+from downlink.domain.partial import told
 from downlink.domain.plan import Estimate
 from downlink.domain.timetable import Timetable
 from downlink.importers.checking import CheckedFiles, check_opened
+from downlink.importers.reading import EARLIEST
 from downlink.importers.sealed import SealedFile
 from downlink.storage import campaigns, tables
 from downlink.storage import runs as run_rows
@@ -35,7 +38,8 @@ NamedFile = tuple[str, BinaryIO]
 class Target:
     """Where the files go: an imported campaign by its id, or a new one of this name. condition: of all the files' runs.
 
-    is_skipping: what is refused is left out, as long as something remains. owner_id: whose a new campaign is.
+    is_skipping: what is refused is left out, as long as something remains. owner_id: whose a new campaign is. is_strict: a test
+    of which a part cannot be used is refused. started_at: of a test whose file does not say.
     """
 
     campaign_id: UUID | None = None
@@ -43,11 +47,13 @@ class Target:
     condition: str | None = None
     is_skipping: bool = False
     owner_id: UUID | None = None
+    is_strict: bool = False
+    started_at: datetime | None = None
 
 
 @dataclass(frozen=True)
 class ImportedRun:
-    """What became of one test. failure: why it failed, by its file."""
+    """What became of one test. failure: why it failed, by its file. partial: which parts of it cannot be used."""
 
     run_id: UUID
     file: str
@@ -56,6 +62,7 @@ class ImportedRun:
     flows: int
     condition: str
     failure: str | None
+    partial: list[str]
 
 
 @dataclass(frozen=True)
@@ -78,8 +85,9 @@ def import_files(units: UnitFactory, files: Sequence[NamedFile], target: Target,
     """
     with units(is_read_only=True) as unit:
         known = _known(unit, target.campaign_id)
-    checked = _read_apart(files, known, now)
+    checked = _read_apart(files, known, now, is_strict=target.is_strict)
     _refuse(checked, target.is_skipping)
+    sealed = _begun(checked.sealed, target.started_at, now)
     with units() as unit:
         campaign = None if target.campaign_id is None else _imported_campaign(unit, target.campaign_id, is_locked=True)
         held = [] if campaign is None else run_rows.imported_runs(unit, campaign.id)
@@ -87,8 +95,8 @@ def import_files(units: UnitFactory, files: Sequence[NamedFile], target: Target,
             raise ConflictError("import_under_way", "Another import changed the campaign meanwhile; try again.")
         if campaign is None:
             name = target.name or f"Imported {now:%Y-%m-%d %H:%M}"
-            campaign = _new_campaign(unit, name, _phases(checked.sealed), target.owner_id, now)
-        added = _add(unit, campaign, checked.sealed, target.condition, Counter(name for name, _ in held), now)
+            campaign = _new_campaign(unit, name, _phases(sealed), target.owner_id, now)
+        added = _add(unit, campaign, sealed, target.condition, Counter(name for name, _ in held), now)
         return Imported(campaign.id, added, checked.reasons())
 
 
@@ -100,13 +108,16 @@ def _known(unit: Unit, campaign_id: UUID | None) -> list[tuple[str, str]]:
     return [(source["sha256"], source["file"]) for _, source in run_rows.imported_runs(unit, campaign.id)]
 
 
-def _read_apart(files: Sequence[NamedFile], known: Sequence[tuple[str, str]], now: datetime) -> CheckedFiles:
+def _read_apart(
+    files: Sequence[NamedFile], known: Sequence[tuple[str, str]], now: datetime, *, is_strict: bool
+) -> CheckedFiles:
     """InvalidError `import_refused` where reading them takes more memory or time than it may."""
     opened = [(name, content.fileno()) for name, content in files]
     try:
         return call_apart(
-            check_opened, opened, dict(known), now, files=[number for _, number in opened], most_bytes=READING_BYTES
-        )
+            partial(check_opened, is_strict=is_strict), opened, dict(known), now,
+            files=[number for _, number in opened], most_bytes=READING_BYTES,
+        )  # fmt: skip
     except ApartError as error:
         message = f"The files cannot be read: {error}. Import them in several parts. Nothing was imported."
         refused = [{"file": name, "reason": str(error)} for name, _ in files]
@@ -129,6 +140,22 @@ def _refuse(checked: CheckedFiles, is_skipping: bool) -> None:
         return
     said = [*(each.message for each in checked.refusals), "Nothing was imported."]
     raise InvalidError("import_refused", "\n".join(said), {"refused": checked.reasons()})
+
+
+def _begun(files: Sequence[SealedFile], started_at: datetime | None, now: datetime) -> list[SealedFile]:
+    """The tests, the one whose file does not say when it began with that moment. InvalidError where there is not one such test."""
+    if started_at is None:
+        return list(files)
+    without = [file for file in files if file.started_at is None]
+    if len(without) != 1:
+        raise InvalidError(
+            "start_of_which",
+            f"A start is of one test, and {len(without)} of these {len(files)} do not say when they began. "
+            "Import such a test by itself.",
+        )
+    if not EARLIEST <= started_at <= now:
+        raise InvalidError("start_invalid", f"A test began between {EARLIEST:%Y-%m-%d} and now.")
+    return [replace(file, started_at=file.started_at or started_at) for file in files]
 
 
 def _phases(files: Sequence[SealedFile]) -> Phases:
@@ -175,8 +202,8 @@ def _add(
         cycles[own.name] += 1
         slot = (own.name, cycles[own.name], list(conditions).index(own.name) + 1)
         run_id = add_imported_run(unit, campaign.id, file, *slot, now)
-        told = (file.name, file.source, file.sha256, len(file.controls), own.name, file.failure)
-        added.append(ImportedRun(run_id, *told))
+        about = (file.name, file.source, file.sha256, len(file.controls), own.name, file.failure, told(file.left_out))
+        added.append(ImportedRun(run_id, *about))
     _describe(campaign, tuple(conditions.values()), max(cycles.values()), files)
     return added
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
 from downlink.codec.station_csv import StationForm, parse_station
 from downlink.domain.errors import ConflictError, DeniedError, DownlinkError, InvalidError, NotFoundError
 from downlink.domain.observation import MOST_QUANTITIES, Observation, check_observation
+from downlink.domain.partial import LeftOut
 from downlink.domain.zone import check_zone
 from downlink.storage import links
 from downlink.storage import observations as rows
@@ -68,6 +70,16 @@ def _check_known(known: dict[tuple[str, str], str], link: str, each: Observation
         )
 
 
+@dataclass(frozen=True, slots=True)
+class StationTaken:
+    """values: in the file; stored: new ones; differing: those stored with another value; left_out: what could not be read."""
+
+    values: int
+    stored: int
+    differing: int
+    left_out: tuple[LeftOut, ...]
+
+
 def import_station(
     unit: Unit,
     link_id: UUID,
@@ -76,23 +88,18 @@ def import_station(
     form: StationForm,
     now: datetime,
     first_line: int | None = None,
-) -> tuple[int, int, int]:
-    """(values in the file, new ones, those stored with another value) of a weather station's CSV, or of a part of it.
-
-    InvalidError, NotFoundError.
-    """
+) -> StationTaken:
+    """Take a weather station's CSV, or a part of it. InvalidError, NotFoundError."""
     link = links.find_link(unit, link_id)
     if link is None:
         raise NotFoundError("link_not_found", f"There is no link {link_id}.")
     if form.zone:
         check_zone(form.zone)
-    found = parse_station(
-        text, source, form.columns, form.zone or link.time_zone, first_line,
-        missing=form.missing, time_column=form.time_column,
-    )  # fmt: skip
+    read = parse_station(text, source, replace(form, zone=form.zone or link.time_zone), first_line)
+    found = read.observations
     stored = take_observations(unit, link.name, found, now)
     differing = rows.count_differing(unit, link.name, found) if stored < len(found) else 0
-    return len(found), stored, differing
+    return StationTaken(len(found), stored, differing, read.left_out)
 
 
 def take_from_agent(

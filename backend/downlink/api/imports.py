@@ -76,7 +76,14 @@ def _target(form: FormData) -> Target:
         raise InvalidError(
             "two_campaigns", "Give either campaign (a new one) or campaign_id (an existing one), not both."
         )
-    return Target(said.campaign_id, said.campaign, said.condition, said.skip_refused)
+    return Target(
+        said.campaign_id,
+        said.campaign,
+        said.condition,
+        said.skip_refused,
+        is_strict=said.strict,
+        started_at=said.started_at,
+    )
 
 
 def _import(units: UnitFactory, files: list[NamedFile], target: Target, caller: Caller, now: datetime) -> ImportAnswer:

@@ -26,6 +26,7 @@ from downlink.api.schemas.observations import (
 from downlink.codec.station_csv import StationForm
 from downlink.domain.errors import InvalidError, NotFoundError
 from downlink.domain.observation import EARLIEST
+from downlink.domain.partial import told
 from downlink.domain.permission import Verb
 from downlink.storage import links, runs
 from downlink.storage import observations as rows
@@ -76,11 +77,17 @@ def import_station(link_id: UUID, body: StationBody, unit: UnitOfWork, now: Now)
 
     `station_unreadable` (422) names the line that cannot be read.
     """
-    form = StationForm(body.columns, body.time_zone, body.missing, body.time_column)
-    values, stored, differing = observing.import_station(
-        unit, link_id, body.text, body.source, form, now, body.first_line
+    form = StationForm(
+        body.columns, body.time_zone, body.missing, body.time_column, body.time_format, is_strict=body.strict
     )
-    return StationImported(values=values, stored=stored, differing=differing)
+    taken = observing.import_station(unit, link_id, body.text, body.source, form, now, body.first_line)
+    return StationImported(
+        values=taken.values,
+        stored=taken.stored,
+        differing=taken.differing,
+        left_out=len(taken.left_out),
+        partial=told(taken.left_out),
+    )
 
 
 @router.get("/campaigns/{campaign_id}/quantities", responses=problems(401, 403, 404))

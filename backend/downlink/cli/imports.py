@@ -19,6 +19,7 @@ from downlink.cli.exits import read_file
 from downlink.cli.lookup import campaign_id
 from downlink.cli.output import AsJson, Column, note, print_json, print_table
 from downlink.domain.errors import DeniedError, DownlinkError, InvalidError, NotFoundError, UnavailableError
+from downlink.domain.partial import told
 
 if TYPE_CHECKING:
     from downlink.importers.model import ImportedFlow, ImportedTrace
@@ -59,21 +60,34 @@ def import_command(
     skip_refused: Annotated[
         bool, typer.Option("--skip-refused", help="Leave out what is refused, name it, and import the rest")
     ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse a test of which a part (a flow, a row) cannot be used")
+    ] = False,
+    start: Annotated[
+        str | None, typer.Option(help="When the one test began whose file does not say: 2026-11-20T10:00Z")
+    ] = None,
     check: Annotated[bool, typer.Option("--check", help="Only check the files; no server is asked")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Make runs of files and archives of other tools: all or, when one is refused, none. Without a server they are only checked."""
     access = None if check else _access()
     if access is None:
-        _check(files, campaign, as_json, "" if check else WHERE_TO, is_skipping=skip_refused)
+        _check(files, campaign, as_json, "" if check else WHERE_TO, is_skipping=skip_refused, is_strict=strict)
         return
     if campaign and add_to:
         raise InvalidError(
             "two_campaigns", "Give either --campaign (a new one) or --add-to (an existing one), not both."
         )
-    fields = {"campaign": campaign, "condition": condition, "skip_refused": "true" if skip_refused else None}
+    fields = {
+        "campaign": campaign,
+        "condition": condition,
+        "skip_refused": "true" if skip_refused else None,
+        "strict": "true" if strict else None,
+        "started_at": start,
+    }
     answer = _upload(Client(access), files, fields, add_to)
     _note_refused([f"{each['file']}: {each['reason']}" for each in answer["refused"]])
+    _note_partial([(each["file"], each.get("partial") or []) for each in answer["runs"]])
     if as_json:
         print_json(answer)
         return
@@ -92,8 +106,10 @@ def _access() -> Access | None:
         return None
 
 
-def _check(files: list[Path], campaign: str | None, as_json: bool, advice: str, *, is_skipping: bool) -> None:
-    traces, refusals = _load_all(files)
+def _check(
+    files: list[Path], campaign: str | None, as_json: bool, advice: str, *, is_skipping: bool, is_strict: bool
+) -> None:
+    traces, refusals = _load_all(files, is_strict=is_strict)
     if refusals and not (is_skipping and traces):
         raise InvalidError("import_refused", "\n".join([*refusals, "Nothing was imported."]), {"refused": refusals})
     rows = [row for trace in traces for row in _rows(trace, campaign)]
@@ -102,6 +118,7 @@ def _check(files: list[Path], campaign: str | None, as_json: bool, advice: str, 
     else:
         print_table(rows, FLOW_COLUMNS)
     _note_refused(refusals)
+    _note_partial([(trace.name, told(trace.content.left_out)) for trace in traces])
     all_of_them = "The others can be imported" if refusals else "All can be imported"
     note(f"Files: {len(files)}, tests: {len(traces)}. {all_of_them}; nothing was stored. {advice}".rstrip())
 
@@ -109,6 +126,13 @@ def _check(files: list[Path], campaign: str | None, as_json: bool, advice: str, 
 def _note_refused(refusals: list[str]) -> None:
     if refusals:
         note("\n".join([f"Left out: {len(refusals)}.", *refusals]))
+
+
+def _note_partial(tests: list[tuple[str, list[str]]]) -> None:
+    """Tests of which a part is left out, and which part."""
+    for name, parts in tests:
+        if parts:
+            note(f"{name} is partial. Left out: {'; '.join(parts)}.")
 
 
 def _upload(client: Client, files: list[Path], fields: dict[str, str | None], add_to: str | None) -> dict[str, Any]:
@@ -177,7 +201,7 @@ def _progress(total_bytes: int) -> Iterator[Sent]:
         yield sent
 
 
-def _load_all(files: list[Path]) -> tuple[list[ImportedTrace], list[str]]:
+def _load_all(files: list[Path], *, is_strict: bool) -> tuple[list[ImportedTrace], list[str]]:
     """Every test that can be read, and a sentence for each refusal."""
     from downlink.importers.taken import TakenTests
 
@@ -186,7 +210,7 @@ def _load_all(files: list[Path]) -> tuple[list[ImportedTrace], list[str]]:
     refusals: list[str] = []
     for file in files:
         taken.begin_file()
-        for found in _tests_in(file):
+        for found in _tests_in(file, is_strict=is_strict):
             try:
                 if isinstance(found, DownlinkError):
                     raise found
@@ -199,11 +223,11 @@ def _load_all(files: list[Path]) -> tuple[list[ImportedTrace], list[str]]:
     return loaded, refusals
 
 
-def _tests_in(file: Path) -> Iterator[ImportedTrace | DownlinkError]:
+def _tests_in(file: Path, *, is_strict: bool) -> Iterator[ImportedTrace | DownlinkError]:
     from downlink.importers.files import traces_in
 
     try:
-        yield from traces_in(file.name, read_file(file), datetime.now(UTC))
+        yield from traces_in(file.name, read_file(file), datetime.now(UTC), is_strict=is_strict)
     except NotFoundError as error:
         yield error
 
@@ -219,6 +243,7 @@ def _rows(trace: ImportedTrace, campaign: str | None) -> Iterator[dict[str, Any]
         "test": trace.test,
         "failure": trace.failure,
         "summaries": [asdict(each) for each in trace.content.summaries],
+        "partial": told(trace.content.left_out),
         "metadata": dict(trace.metadata),
     }
     for flow in trace.flows or (None,):

@@ -172,6 +172,8 @@ def _print_run(run: dict[str, Any]) -> None:
         say(f"\nOutside its expected range. {each['detail']}")
     say("")
     print_table(run["flows"], FLOW_COLUMNS)
+    if partial := (run["import_source"] or {}).get("partial"):
+        say(f"\nPartial: parts of the file are in no number. {'; '.join(partial)}.")
     if summaries := (run["import_source"] or {}).get("summaries"):
         say(f"\nThe totals of {run['import_source']['source']} itself:")
         print_table(summaries, SUMMARY_COLUMNS)

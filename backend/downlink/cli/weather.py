@@ -10,9 +10,10 @@ import typer
 
 from downlink.cli.client import Client
 from downlink.cli.lookup import campaign_id, connect, pick
-from downlink.cli.output import AsJson, Column, moment, print_json, print_table, say, show
-from downlink.codec.station_csv import lines_above_header, parse_station
+from downlink.cli.output import AsJson, Column, moment, note, print_json, print_table, say, show
+from downlink.codec.station_csv import StationForm, lines_above_header, parse_station
 from downlink.domain.errors import DownlinkError, InvalidError, UnavailableError
+from downlink.domain.partial import told
 
 app = typer.Typer(
     help="Weather and dish over time: import, list, correlate; the weather service that the server asks.",
@@ -80,6 +81,12 @@ def import_command(
     time_column: Annotated[
         str | None, typer.Option(help="The header of the times, where it is not time or date")
     ] = None,
+    time_format: Annotated[
+        str | None, typer.Option(help="How they are written, in the signs of strptime: '%d/%m/%Y %H:%M'")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse a file with a row or a cell that cannot be read")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Store a weather station's values as quantities of a link. The same file twice adds nothing."""
@@ -90,18 +97,25 @@ def import_command(
     except UnicodeDecodeError:
         raise InvalidError("station_unreadable", f"{file.name} is not a text in UTF-8; convert it first.") from None
     found = pick(client.items("/links"), link, "link")
-    # The whole file is read before a part of it is sent: a wrong line leaves nothing behind.
-    zone = time_zone or found["time_zone"]
-    parse_station(text, source, columns, zone, most=None, missing=missing or (), time_column=time_column)
+    # The whole file is read before a part of it is sent: a file that is refused leaves nothing behind.
+    form = StationForm(
+        columns, time_zone or found["time_zone"], missing or (), time_column, time_format, is_strict=strict
+    )
+    read = parse_station(text, source, form, most=None)
     path = f"/links/{found['id']}/observations/import"
     said: dict[str, Any] = {"source": source, "columns": columns, "time_zone": time_zone}
-    if missing or time_column:  # a server of an earlier version knows neither
-        said |= {"missing": missing or [], "time_column": time_column}
+    further = {"missing": missing, "time_column": time_column, "time_format": time_format, "strict": strict}
+    said |= {
+        name: value for name, value in further.items() if value
+    }  # a server of an earlier version knows none of them
     made = _send(client, path, text, said)
+    partial = told(read.left_out)
     if as_json:
-        print_json(made)
-    else:
-        say(_sentence(made))
+        print_json({**made, "left_out": len(read.left_out), "partial": partial})
+        return
+    say(_sentence(made))
+    if partial:
+        note(f"Left out: {len(read.left_out)} that cannot be read. {'; '.join(partial)}.")
 
 
 def _send(client: Client, path: str, text: str, said: dict[str, Any]) -> dict[str, int]:

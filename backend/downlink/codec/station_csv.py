@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from downlink.codec.station_time import TIME_OF_DAY, read_moment
+from downlink.codec.station_time import TIME_OF_DAY, read_formatted, read_moment
 from downlink.domain.errors import InvalidError
 from downlink.domain.moment import in_utc
 from downlink.domain.observation import MOST_IN_FILE, NAME, UNITS, Observation, fault_of, unit_of
+from downlink.domain.partial import LeftOut
 
 MAX_BYTES = 16 * 2**20
 TIMES = ("time", "at", "date", "datetime", "timestamp", "date_time", "valid")
@@ -28,50 +29,70 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 @dataclass(frozen=True, slots=True)
 class StationForm:
-    """How a file is to be read, as far as it does not say so itself (parse_station)."""
+    """How a file is to be read, as far as it does not say so itself.
 
-    columns: Mapping[str, str]
+    columns: the file's own headers to quantities, with a unit where it is not known (`weather.gust_m_per_s [m/s]`). zone: in which
+    times without an offset are. missing: what stands for no value in this file, beside MISSING. time_column: the header of the
+    times, where it is none of TIMES. time_format: how they are written, as in `%d/%m/%Y %H:%M`. is_strict: a part that cannot be
+    read refuses the whole.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
     zone: str | None = None
     missing: Collection[str] = ()
     time_column: str | None = None
+    time_format: str | None = None
+    is_strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StationRead:
+    """What a file says, in its order, and the parts of it that cannot be read."""
+
+    observations: list[Observation]
+    left_out: tuple[LeftOut, ...] = ()
+
+
+class _PartError(InvalidError):
+    """A row or a cell that cannot be read, in a file whose others can."""
+
+    def __init__(self, line: int, reason: str, advice: str = "") -> None:
+        super().__init__("station_unreadable", f"Line {line}{reason}.{advice}")
+        self.left_out = LeftOut("", f"line {line}", reason.removeprefix(": ").strip())
 
 
 def parse_station(
     text: str,
     source: str,
-    columns: Mapping[str, str] | None = None,
-    zone: str | None = None,
+    form: StationForm | None = None,
     first_line: int | None = None,
     most: int | None = MOST_IN_FILE,
-    missing: Collection[str] = (),
-    time_column: str | None = None,
-) -> list[Observation]:
-    """What the file says, in its order. Cells that are empty, or `NA`, `-` and the like, are left out; so is the same value said again.
+) -> StationRead:
+    """What the file says. Cells that are empty, or `NA`, `-` and the like, hold nothing; nor does the same value said again.
 
-    columns: the file's own headers to quantities, with a unit where it is not known (`weather.gust_m_per_s [m/s]`). zone: in
-    which times without an offset are. first_line: the text is a part of a longer file, whose line of this number is the one behind
-    the header; a part may hold nothing. most: values of it; None for any number. missing: what stands for no value in this file,
-    beside MISSING. time_column: the header of the times, where it is none of TIMES. Lines above the header are passed over.
-    InvalidError `station_unreadable` names the line of the file.
+    A row or a cell that cannot be read is left out and named, unless form.is_strict. first_line: the text is a part of a longer
+    file, whose line of this number is the one behind the header; a part may hold nothing. most: values of it; None for any
+    number. Lines above the header are passed over. InvalidError `station_unreadable` names the line of the file.
     """
+    form = form or StationForm()
     lines = text.lstrip("\ufeff").splitlines()
     if not lines:
         raise _refusal("The file is empty.")
-    above = lines_above_header(lines, time_column)
+    above = lines_above_header(lines, form.time_column)
     lines = lines[above:]
     delimiter = _delimiter_of(lines[0])
     rows = _rows(lines, delimiter, above if first_line is None else first_line - 2)
     header = [cell.strip() for cell in next(rows)[1]]
-    time_at, quantities = _read_header(header, above + 1, columns or {}, time_column)
-    day_at = _day_column(header, time_at)
-    placed = _placed(rows, above + 1, len(header), delimiter)
-    said = _observations(
-        placed, source, (day_at, time_at), quantities, zone, is_comma_decimal=delimiter != ",", missing=missing
-    )
-    found = _once(said, most)
+    table = _Table(header, above + 1, delimiter, source, form)
+    found = _once(table.observations(rows), most)
+    is_of_another_form = first_line is None and len(table.faults) > len(found)
+    if table.faults and (form.is_strict or is_of_another_form):
+        raise table.faults[0]
     if not found and first_line is None:
         raise _refusal("No line of it holds a value.")
-    return found
+    before = f"lines 1 to {above}" if above > 1 else "line 1"
+    preamble = [LeftOut("", before, "above the header")] if above else []
+    return StationRead(found, (*preamble, *(each.left_out for each in table.faults)))
 
 
 def lines_above_header(lines: Sequence[str], time_column: str | None = None) -> int:
@@ -104,22 +125,6 @@ def _rows(lines: Sequence[str], delimiter: str, before: int) -> Iterator[tuple[i
             ) from None
         line = rows.line_num + before
         yield line, row
-
-
-def _placed(
-    rows: Iterable[tuple[int, list[str]]], header_line: int, columns: int, delimiter: str
-) -> Iterator[tuple[int, list[str]]]:
-    """Each row that says anything, with its line."""
-    for line, row in rows:
-        if len(row) > columns:
-            cause = (
-                "Decimal commas need semicolons between the cells" if delimiter == "," else "Remove what is too much"
-            )
-            raise _refusal(
-                f"Line {line} has {len(row)} cells, and line {header_line} names {columns} columns. {cause}."
-            )
-        if any(cell.strip() for cell in row):
-            yield line, row
 
 
 def _once(said: Iterable[tuple[int, Observation]], most: int | None) -> list[Observation]:
@@ -177,57 +182,79 @@ def _read_header(
     return time_at, quantities
 
 
-def _observations(
-    rows: Iterable[tuple[int, list[str]]],
-    source: str,
-    moment_at: tuple[int | None, int],
-    quantities: Mapping[int, tuple[str, str]],
-    zone: str | None,
-    *,
-    is_comma_decimal: bool,
-    missing: Collection[str],
-) -> Iterator[tuple[int, Observation]]:
-    absent = frozenset(MISSING) | {each.strip().lower() for each in missing}
-    numbers = frozenset(value for each in missing if (value := read_number(each.strip())) is not None)
-    day_at, time_at = moment_at
-    for line, row in rows:
-        if len(row) <= max(time_at, day_at or 0):
-            raise _refusal(f"Line {line} has no time.")
-        day = f"{row[day_at].strip()} " if day_at is not None and TIME_OF_DAY.fullmatch(row[time_at]) else ""
-        at = _moment(f"{day}{row[time_at].strip()}", zone, line)
-        for place, (quantity, unit) in quantities.items():
-            cell = row[place] if place < len(row) else ""
-            text = cell.strip().replace(",", ".") if is_comma_decimal else cell.strip()
-            value = None if text.lower() in absent else _number(text, quantity, line, numbers)
-            if value is not None:
-                yield line, Observation(quantity, unit, source, at, value)
+class _Table:
+    """The rows below a header. faults: what could not be read of them until now."""
+
+    def __init__(self, header: Sequence[str], line: int, delimiter: str, source: str, form: StationForm) -> None:
+        self._header_line, self._columns, self._delimiter, self._source, self._form = (
+            line, len(header), delimiter, source, form,
+        )  # fmt: skip
+        self._time_at, self._quantities = _read_header(header, line, form.columns, form.time_column)
+        self._day_at = _day_column(header, self._time_at)
+        self._absent = frozenset(MISSING) | {each.strip().lower() for each in form.missing}
+        self._numbers = frozenset(value for each in form.missing if (value := read_number(each.strip())) is not None)
+        self.faults: list[_PartError] = []
+
+    def observations(self, rows: Iterable[tuple[int, list[str]]]) -> Iterator[tuple[int, Observation]]:
+        """Each value with its line."""
+        for line, row in rows:
+            if not any(cell.strip() for cell in row):
+                continue
+            try:
+                at = self._moment(line, row)
+            except _PartError as fault:
+                self.faults.append(fault)
+                continue
+            for place, (quantity, unit) in self._quantities.items():
+                value = self._value(row[place] if place < len(row) else "", quantity, line)
+                if value is not None:
+                    yield line, Observation(quantity, unit, self._source, at, value)
+
+    def _moment(self, line: int, row: Sequence[str]) -> datetime:
+        if len(row) > self._columns:
+            cause = (
+                "Decimal commas need semicolons between the cells"
+                if self._delimiter == ","
+                else "Remove what is too much"
+            )
+            reason = f" has {len(row)} cells, and line {self._header_line} names {self._columns} columns"
+            raise _PartError(line, reason, f" {cause}.")
+        if len(row) <= max(self._time_at, self._day_at or 0):
+            raise _PartError(line, " has no time")
+        text = row[self._time_at].strip()
+        if self._day_at is not None and TIME_OF_DAY.fullmatch(text):
+            text = f"{row[self._day_at].strip()} {text}"
+        return _moment(text, self._form, line)
+
+    def _value(self, cell: str, quantity: str, line: int) -> float | None:
+        """None where the cell holds none, or what cannot be read."""
+        text = cell.strip() if self._delimiter == "," else cell.strip().replace(",", ".")
+        if text.lower() in self._absent:
+            return None
+        if text in TRACE and quantity in PRECIPITATION:
+            return 0.0
+        value = read_number(text)
+        if value is None:
+            self.faults.append(_PartError(line, f": {text[:40]!r} is not a number"))
+            return None
+        if value in self._numbers:
+            return None
+        if fault := fault_of(value, quantity):
+            raise _refusal(f"Line {line}, {quantity}: {fault}")
+        return value
 
 
-def _number(text: str, quantity: str, line: int, missing: Collection[float]) -> float | None:
-    """The value of a cell; None where it is one of those that stand for none."""
-    if text in TRACE and quantity in PRECIPITATION:
-        return 0.0
-    value = read_number(text)
-    if value in missing:
-        return None
-    if value is None:
-        raise _refusal(f"Line {line}: {text[:40]!r} is not a number.")
-    fault = fault_of(value, quantity)
-    if fault:
-        raise _refusal(f"Line {line}, {quantity}: {fault}")
-    return value
-
-
-def _moment(text: str, zone: str | None, line: int) -> datetime:
-    at = read_moment(text)
+def _moment(text: str, form: StationForm, line: int) -> datetime:
+    at = read_moment(text) if form.time_format is None else read_formatted(text, form.time_format)
     if at is None:
-        raise _refusal(f"Line {line}: {text[:40]!r} is not a time; write it as 2026-11-25T06:10Z.")
-    if at.tzinfo is None and zone is None:
+        way = "as 2026-11-25T06:10Z" if form.time_format is None else f"as {form.time_format}"
+        raise _PartError(line, f": {text[:40]!r} is not a time; write it {way}")
+    if at.tzinfo is None and form.zone is None:
         raise _refusal(
             f"Line {line}: {text[:40]!r} has no offset; say the time zone of the file, such as Europe/Madrid."
         )
     try:
-        return in_utc(at, zone)
+        return in_utc(at, form.zone)
     except ValueError as error:
         raise _refusal(f"Line {line}: {text[:40]!r} {error}.") from None
 

@@ -37,6 +37,14 @@ def read_moment(text: str) -> datetime | None:
     return None
 
 
+def read_formatted(text: str, form: str) -> datetime | None:
+    """Return a time that is written as `form` says, in the signs of strptime; runs of blanks count as one."""
+    try:
+        return datetime.strptime(" ".join(text.split()), " ".join(form.split()))  # noqa: DTZ007 — the zone is the file's
+    except ValueError:
+        return None
+
+
 def _since_1970(number: int) -> datetime | None:
     seconds = number / 1000 if number > 10**11 else float(number)
     return datetime.fromtimestamp(seconds, UTC) if EPOCH_BEGINS <= seconds < EPOCH_ENDS else None

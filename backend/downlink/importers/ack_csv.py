@@ -11,8 +11,9 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
+from downlink.domain.partial import LeftOut
 from downlink.domain.point import Point
-from downlink.domain.sample import fields, fields_of
+from downlink.domain.sample import TIME_FIELD, fields, fields_of
 from downlink.importers.model import Content, ImportedFlow, Ints, UnreadableError
 from downlink.importers.reading import LARGEST, MAX_SAMPLES, checked_columns, refuse_beyond
 from downlink.importers.tcp_fields import to_bps
@@ -36,6 +37,8 @@ KERNEL_WINDOW = ("cwnd_pkt", "each_delv_MB")
 KERNEL_OWN = {*KERNEL_ALWAYS, *KERNEL_WINDOW, "ss_status"} - {*NEEDED}
 BYTES_PER_MB = 1_000_000
 SEGMENT_TOLERANCE = 0.05
+MOST_BAD = 0.01
+"""Of the rows: a file with more of them is of another form, or damaged throughout."""
 WRAP = 2**32
 UNPACED = WRAP - 1
 INITIAL_WINDOW_SEGMENTS = 10
@@ -50,6 +53,21 @@ def header_of(content: bytes) -> list[str]:
     """The column names of the first line."""
     line = content[: content.find(b"\n") if b"\n" in content[:65_536] else 65_536]
     return [name.strip() for name in line.decode("utf-8-sig", errors="replace").strip().split(",")]
+
+
+def plain_table(content: bytes) -> bytes:
+    """An ACK log as R and European spreadsheets write it, with commas, without quotes and in lower case; other texts as they are."""
+    end = content.find(b"\n")
+    first = content[:end] if 0 <= end < MAX_ROW_BYTES else b""
+    delimiter = max((b",", b";", b"\t"), key=first.count)
+    names = [name.strip(b'" \r') for name in first.split(delimiter)]
+    header = b",".join(name.lower() for name in names)
+    if header == first.rstrip(b"\r") or not is_ack_csv(header.decode(errors="replace").split(",")):
+        return content
+    body = content[end:].replace(b'"', b"")
+    if delimiter == b";":
+        body = body.replace(b",", b".")
+    return header + body.replace(delimiter, b",")
 
 
 def is_ack_csv(header: list[str]) -> bool:
@@ -75,7 +93,8 @@ def is_downlink_csv(header: list[str]) -> bool:
 
 def read_ack_csv(content: bytes) -> Content:
     """One flow with every ACK. Sent bytes count from the flow's first byte. A further column with holes is left out and named."""
-    table = _as_ack_log(_table(content, header_of(content)))
+    read, bad_rows = _table(content, header_of(content))
+    table = _as_ack_log(read)
     left_out = [name for name, column in table.items() if name not in NEEDED and not np.all(np.isfinite(column))]
     table = {name: column for name, column in table.items() if name not in left_out}
     columns = {ours: _whole(table[theirs], theirs) for theirs, ours in PLAIN.items() if theirs in table}
@@ -93,21 +112,25 @@ def read_ack_csv(content: bytes) -> Content:
         columns["pacing_rate_bps"] = np.where(rate == UNPACED, -1, to_bps(rate))
     _check(columns)
     flow = ImportedFlow(1, Point.SENDER, checked_columns(columns, is_per_ack=True), is_per_ack=True)
-    return Content((flow,), metadata={"left_out": left_out})
+    holes = tuple(LeftOut(name, "column", "it has holes") for name in left_out)
+    return Content((flow,), metadata={"left_out": left_out}, left_out=(*bad_rows, *holes))
 
 
 def read_downlink_csv(content: bytes) -> Content:
     """A trace as Downlink exports it: the fields of `docs/fields.csv`, a row per poll or, with `ack_rtt_us`, per ACK."""
-    table = _table(content, header_of(content))
-    if strange := sorted(set(table) - set(fields())):
+    table, bad_rows = _table(content, header_of(content))
+    strange = sorted(set(table) - set(fields()))
+    known = {name: column for name, column in table.items() if name not in strange}
+    if known.keys() <= {TIME_FIELD}:
         raise UnreadableError(f"it has columns that are not measured fields: {', '.join(strange)[:200]}")
-    is_per_ack = "ack_rtt_us" in table
-    columns = checked_columns({name: _whole(column, name) for name, column in table.items()}, is_per_ack=is_per_ack)
+    is_per_ack = "ack_rtt_us" in known
+    columns = checked_columns({name: _whole(column, name) for name, column in known.items()}, is_per_ack=is_per_ack)
     point = Point.RECEIVER if set(columns) <= {field.name for field in fields_of(Point.RECEIVER)} else Point.SENDER
-    return Content((ImportedFlow(1, point, columns, is_per_ack=is_per_ack),))
+    unknown = tuple(LeftOut(name[:40], "column", "it is no measured field of this version") for name in strange)
+    return Content((ImportedFlow(1, point, columns, is_per_ack=is_per_ack),), left_out=(*bad_rows, *unknown))
 
 
-def _table(content: bytes, header: list[str]) -> Table:
+def _table(content: bytes, header: list[str]) -> tuple[Table, tuple[LeftOut, ...]]:
     if len(set(header)) < len(header):
         raise UnreadableError("a column name appears twice")
     if content.count(b"\n") > MAX_SAMPLES:
@@ -120,35 +143,56 @@ def _table(content: bytes, header: list[str]) -> Table:
     return _numbers(content, header)
 
 
-def _numbers(content: bytes, header: list[str]) -> Table:
+def _numbers(content: bytes, header: list[str]) -> tuple[Table, tuple[LeftOut, ...]]:
+    """The table, and rows that cannot be read: a row more or less of counters is a longer step between two others."""
     body = _filled(content.partition(b"\n")[2])
     if not body.strip():
         raise UnreadableError("it has a header and no rows")
+    left_out: tuple[LeftOut, ...] = ()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # no rows: said below
-            rows = np.loadtxt(io.BytesIO(body), delimiter=",", ndmin=2, encoding="utf-8", comments="#")
+        rows = _loaded(body)
     except ValueError as error:
-        raise UnreadableError(_first_bad_row(body, len(header))) from error
+        good, left_out = _without_bad_rows(body, len(header))
+        if not good:
+            raise UnreadableError("a row cannot be read") from error
+        rows = _loaded(good)
     if rows.shape[0] == 0:
         raise UnreadableError("it has a header and no rows")
     if rows.shape[1] != len(header):
         raise UnreadableError(f"the header names {len(header)} columns and the rows have {rows.shape[1]}")
-    return dict(zip(header, rows.T, strict=True))
+    return dict(zip(header, rows.T, strict=True)), left_out
 
 
-def _first_bad_row(body: bytes, columns: int) -> str:
-    """Which row cannot be read, and why; the header is row 1."""
+def _loaded(body: bytes) -> NDArray[np.float64]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # no rows: said by the caller
+        return np.loadtxt(io.BytesIO(body), delimiter=",", ndmin=2, encoding="utf-8", comments="#")
+
+
+def _without_bad_rows(body: bytes, columns: int) -> tuple[bytes, tuple[LeftOut, ...]]:
+    """The other rows; the header is row 1. UnreadableError where they are more than MOST_BAD of all."""
+    good: list[bytes] = []
+    left_out: list[LeftOut] = []
     for row, line in enumerate(body.split(b"\n"), start=2):
-        cells = line.partition(b"#")[0].strip()
-        if not cells:
-            continue
-        values = cells.split(b",")
-        if len(values) != columns:
-            return f"row {row} has {len(values)} values, and the header names {columns} columns"
-        if odd := next((value for value in values if not _is_number(value)), None):
-            return f"row {row} holds {_text(odd)!r}, which is not a number"
-    return "a row cannot be read"
+        fault = _fault_of_row(line, columns)
+        if fault is None:
+            good.append(line)
+        else:
+            left_out.append(LeftOut("", f"row {row}", fault))
+    if left_out and len(left_out) > max(1, MOST_BAD * len(good)):
+        raise UnreadableError(f"{left_out[0].place} {left_out[0].reason}")
+    return b"\n".join(good), tuple(left_out)
+
+
+def _fault_of_row(line: bytes, columns: int) -> str | None:
+    cells = line.partition(b"#")[0].strip()
+    if not cells:
+        return None
+    values = cells.split(b",")
+    if len(values) != columns:
+        return f"has {len(values)} values, and the header names {columns} columns"
+    odd = next((value for value in values if not _is_number(value)), None)
+    return None if odd is None else f"holds {_text(odd)!r}, which is not a number"
 
 
 def _is_number(value: bytes) -> bool:

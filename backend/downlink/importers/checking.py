@@ -39,9 +39,11 @@ class CheckedFiles:
         return [{"file": each.file, "reason": each.reason} for each in self.refusals]
 
 
-def check_opened(opened: Sequence[tuple[str, int]], known: Mapping[str, str], now: datetime) -> CheckedFiles:
+def check_opened(
+    opened: Sequence[tuple[str, int]], known: Mapping[str, str], now: datetime, *, is_strict: bool = False
+) -> CheckedFiles:
     """Check files by their names and open descriptors, which are read from their beginning. known: files by SHA-256."""
-    return check_files(((name, _content_of(number)) for name, number in opened), known, now)
+    return check_files(((name, _content_of(number)) for name, number in opened), known, now, is_strict=is_strict)
 
 
 def _content_of(number: int) -> bytes:
@@ -50,12 +52,14 @@ def _content_of(number: int) -> bytes:
         return file.read()
 
 
-def check_files(files: Iterable[tuple[str, bytes]], known: Mapping[str, str], now: datetime) -> CheckedFiles:
+def check_files(
+    files: Iterable[tuple[str, bytes]], known: Mapping[str, str], now: datetime, *, is_strict: bool = False
+) -> CheckedFiles:
     """Check all tests of all files."""
     checked, taken = CheckedFiles(), TakenTests(known)
     for name, content in files:
         taken.begin_file()
-        for found in traces_in(_shown(name), content, now):
+        for found in traces_in(_shown(name), content, now, is_strict=is_strict):
             try:
                 _take(checked, taken, found)
             except InvalidError as error:

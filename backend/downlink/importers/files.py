@@ -11,11 +11,13 @@ from typing import Any
 import orjson
 
 from downlink.domain.errors import InvalidError
+from downlink.domain.partial import LeftOut, told
 from downlink.importers.ack_csv import (
     header_of,
     is_ack_csv,
     is_downlink_csv,
     missing_columns,
+    plain_table,
     read_ack_csv,
     read_downlink_csv,
 )
@@ -68,17 +70,19 @@ def import_file(name: str, packed: bytes, now: datetime | None = None) -> Import
     return next(each for each in found if isinstance(each, ImportedTrace))
 
 
-def traces_in(name: str, packed: bytes, now: datetime | None = None) -> Iterator[Found]:
+def traces_in(name: str, packed: bytes, now: datetime | None = None, *, is_strict: bool = False) -> Iterator[Found]:
     """Every test of a file, plain, compressed or an archive, each read or refused (InvalidError `import_refused`).
 
-    name: what to call the file. now: no test starts later; None asks nothing.
+    name: what to call the file. now: no test starts later; None asks nothing. is_strict: a test of which a part cannot be used
+    is refused.
     """
     if len(packed) > MAX_FILE_BYTES:
         yield refused(name, f"it is larger than {MAX_FILE_BYTES // 2**20} MiB")
         return
     try:
         for member in members(packed, MAX_UNPACKED_BYTES):
-            yield from _tests_of(member, name if member.path is None else f"{name}: {_shown(member.path)}", now)
+            label = name if member.path is None else f"{name}: {_shown(member.path)}"
+            yield from _tests_of(member, label, now, is_strict=is_strict)
     except InvalidError as error:
         yield refused(name, error.message)
     except UnreadableError as error:
@@ -90,7 +94,7 @@ def _shown(path: str) -> str:
     return (_printable(path) or "a file without a name")[-MAX_PATH_CHARS:]
 
 
-def _tests_of(member: Member, name: str, now: datetime | None) -> Iterator[Found]:
+def _tests_of(member: Member, name: str, now: datetime | None, *, is_strict: bool) -> Iterator[Found]:
     try:
         kind, readers = _readers(as_utf8(member.content))
     except UnreadableError as error:
@@ -100,17 +104,29 @@ def _tests_of(member: Member, name: str, now: datetime | None) -> Iterator[Found
         is_one = len(readers) == 1
         digest = hashlib.sha256(member.packed if is_one else own).hexdigest()
         label = name if is_one else f"{name} ({place} of {len(readers)})"
-        yield _read(kind, label, digest, read, now)
+        yield _read(kind, label, digest, read, now, is_strict=is_strict)
 
 
-def _read(kind: SourceKind, name: str, digest: str, read: Reader, now: datetime | None) -> Found:
+def _read(kind: SourceKind, name: str, digest: str, read: Reader, now: datetime | None, *, is_strict: bool) -> Found:
     try:
         content = read()
+        if is_strict and content.left_out:
+            raise UnreadableError("; ".join(told(content.left_out)))
         started_at = content.started_at if now is None else checked_start(content.started_at, now)
     except UnreadableError as error:
         return refused(name, str(error))
-    shown = replace(content, started_at=started_at, test=_printable(content.test), failure=_printable(content.failure))
+    shown = replace(
+        content,
+        started_at=started_at,
+        test=_printable(content.test),
+        failure=_printable(content.failure),
+        left_out=tuple(_shown_part(each) for each in content.left_out),
+    )
     return ImportedTrace(kind, name, digest, shown)
+
+
+def _shown_part(part: LeftOut) -> LeftOut:
+    return LeftOut(*(_printable(each) or "" for each in (part.what, part.place, part.reason)))
 
 
 def _printable(text: str | None) -> str | None:
@@ -127,26 +143,34 @@ def _readers(content: bytes) -> Readers:
         raise UnreadableError("it is empty")
     if sentence := sentence_for_magic(content):  # before a brace in the middle of it is looked at
         raise UnreadableError(sentence)
-    text = content.lstrip()
+    text = content.lstrip(b"\x1e \t\r\n")
     if text.startswith((b"{", b"[")):
-        return _json_readers(text)
+        return _json_or_named(text, content)
+    content = plain_table(content)
     header = header_of(content)
     if is_ack_csv(header):
         return SourceKind.ACK_CSV, [(lambda: read_ack_csv(content), content)]
     if is_downlink_csv(header):
         return SourceKind.DOWNLINK_CSV, [(lambda: read_downlink_csv(content), content)]
     if objects := from_first_object(content):
-        return _json_readers(objects)
-    raise UnreadableError(_unknown_text(content, header))
+        return _json_or_named(objects, content)
+    raise UnreadableError(sentence_for_text(content) or _unknown_text(header))
 
 
-def _unknown_text(content: bytes, header: list[str]) -> str:
+def _unknown_text(header: list[str]) -> str:
     if missing := missing_columns(header):
         return (
             f"it looks like a per-ACK log, but lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
         )
-    sentence = sentence_for_text(content) or sentence_for_table(header)
-    return sentence or f"its format is not known; {KNOWN}"
+    return sentence_for_table(header) or f"its format is not known; {KNOWN}"
+
+
+def _json_or_named(text: bytes, content: bytes) -> Readers:
+    """A page or a log with a brace or a bracket in it is named for what it is."""
+    try:
+        return _json_readers(text)
+    except UnreadableError as error:
+        raise UnreadableError(sentence_for_text(content) or str(error)) from error
 
 
 def _json_readers(content: bytes) -> Readers:
@@ -165,9 +189,15 @@ def _json_readers(content: bytes) -> Readers:
     if is_stream_event(first):
         events = list(documents_of_events(content))
         return SourceKind.IPERF3, [(_reader(read_iperf3, each), orjson.dumps(each)) for each in events]
-    texts = _each_once(documents_in(content)) or [content]
+    texts = _each_once(_texts(content, whole)) or [content]
     kind, read = _kind_of(_document(texts[0]))
     return kind, [(_document_reader(kind, read, text), text) for text in texts]
+
+
+def _texts(content: bytes, whole: object) -> list[bytes]:
+    """The documents' own bytes; of an array in which they do not begin lines, as they are written again."""
+    texts = documents_in(content)
+    return [orjson.dumps(each) for each in whole] if isinstance(whole, list) and len(whole) > len(texts) else texts
 
 
 def _each_once(texts: list[bytes]) -> list[bytes]:

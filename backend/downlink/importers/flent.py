@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from downlink.importers.reading import (
     number,
     summed,
     text_of,
+    usable,
 )
 
 BYTES_PER_MEGABIT = 125_000
@@ -49,16 +52,18 @@ def read_flent(document: Mapping[str, Any]) -> Content:
     """A flow per TCP series, in the order of their names."""
     told = mapping(document["metadata"], "metadata")
     raw = document.get("raw_values")
-    series = _raw(raw) if isinstance(raw, Mapping) and raw else _resampled(document)
+    series = _raw(document, raw) if isinstance(raw, Mapping) and raw else _resampled(document)
     if not series:
         raise UnreadableError("it has no TCP flow with samples")
-    begins_s = {name: _begin_s(name, samples) for name, samples in series.items()}
-    first_s = min(begins_s.values())
-    flows = [
-        _flow(flow, name, series[name], begins_s[name], begins_s[name] - first_s, _about(told, name))
-        for flow, name in enumerate(sorted(series, key=_in_order), start=1)
-    ]
-    return Content(tuple(flows), moment(told.get("TIME")), _metadata(document, told), _test(told))
+    numbers = {name: flow for flow, name in enumerate(sorted(series, key=_in_order), start=1)}
+    begun, silent = usable((name, partial(_begun, name, series[name])) for name in numbers)
+    first_s = min(each.begin_s for each in begun)
+    flows, unread = usable(
+        (each.name, partial(_flow, numbers[each.name], each, first_s, _about(told, each.name))) for each in begun
+    )
+    return Content(
+        tuple(flows), moment(told.get("TIME")), _metadata(document, told), _test(told), left_out=silent + unread
+    )
 
 
 def _metadata(document: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,18 +92,18 @@ def _in_order(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
-def _raw(series: Mapping[str, Any]) -> dict[str, Samples]:
-    return {
-        str(name): [mapping(each, f"a sample of {name}") for each in listing(samples, f"raw_values of {name}")]
-        for name, samples in series.items()
-        if _is_flow(str(name))
-    }
+def _raw(document: Mapping[str, Any], series: Mapping[str, Any]) -> dict[str, object]:
+    """As they came. Beside others, a flow that has results alone never said anything."""
+    named = document["results"] if isinstance(document["results"], Mapping) else {}
+    found = {str(name): samples for name, samples in series.items() if _is_flow(str(name))}
+    silent: dict[str, object] = {str(name): [] for name in named if found and _is_flow(str(name))}
+    return silent | found
 
 
-def _resampled(document: Mapping[str, Any]) -> dict[str, Samples]:
+def _resampled(document: Mapping[str, Any]) -> dict[str, object]:
     """The plotted series as samples; gaps are left out."""
     xs = listing(document["x_values"], "x_values")
-    found: dict[str, Samples] = {}
+    found: dict[str, object] = {}
     for name, series in mapping(document["results"], "results").items():
         if _is_flow(str(name)):
             values = listing(series, f"results of {name}")
@@ -118,20 +123,30 @@ def _times_s(name: str, samples: Samples) -> list[float]:
     return [number(sample.get("t"), f"t of {name}") for sample in samples]
 
 
-def _begin_s(name: str, samples: Samples) -> float:
-    """When the first measured span began, where the file says how long it was; else the first measurement."""
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A series that says something. begin_s: when its first measured span began, where the file says how long it was; else the
+    first measurement."""
+
+    name: str
+    samples: Samples
+    values: Samples
+    begin_s: float
+
+
+def _begun(name: str, series: object) -> _Begun:
+    samples = [mapping(each, f"a sample of {name}") for each in listing(series, f"raw_values of {name}")]
     values = _with(samples, "val")
     if not values:
-        raise UnreadableError(f"{name} has no throughput samples; leave this flow out or repeat the test")
-    return _times_s(name, values[:1])[0] - number(values[0].get("dur", 0), f"dur of {name}")
+        raise UnreadableError(f"{name} has no throughput samples; repeat the test")
+    begin_s = _times_s(name, values[:1])[0] - number(values[0].get("dur", 0), f"dur of {name}")
+    return _Begun(name, samples, values, begin_s)
 
 
-def _flow(
-    flow: int, name: str, samples: Samples, begin_s: float, start_s: float, about: Mapping[str, Any]
-) -> ImportedFlow:
+def _flow(flow: int, begun: _Begun, first_s: float, about: Mapping[str, Any]) -> ImportedFlow:
     """netperf's and the socket's samples have moments of their own. A row for each moment: bytes lie on a line between two of
     netperf's, and a gauge keeps its last value."""
-    values = _with(samples, "val")
+    name, samples, values, begin_s = begun.name, begun.samples, begun.values, begun.begin_s
     ends_us, written = elapsed_us(_times_s(name, values), begin_s), _written(name, values)
     _refuse_standing(name, ends_us)
     gauges = {key: _gauge(name, samples, key, begin_s) for key in GAUGES if _with(samples, key)}
@@ -149,7 +164,7 @@ def _flow(
         checked_columns(columns),
         congestion_control=text_of(about, "CONG_CONTROL"),
         direction=direction,
-        start_s=round(start_s, 3),
+        start_s=round(begin_s - first_s, 3),
         metadata={"series": name},
     )
 

@@ -19,11 +19,46 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"SQLite format 3\0", f"it is an SQLite database, which is not read; {INSTEAD}"),
 )  # fmt: skip
 _DISH = f"it is the state of a Starlink dish, which holds no TCP flow; {INSTEAD}"
-_TEXTS: tuple[tuple[re.Pattern[bytes], str], ...] = (
-    (re.compile(rb"^\[ *ID\] +Interval", re.MULTILINE), "it is iperf3's output for reading; run iperf3 with `-J` and import that"),
-    (re.compile(rb"^PING \S+", re.MULTILINE), f"it is the output of ping, which measures no TCP flow; {INSTEAD}"),
-    (re.compile(rb"bytes from \S+.* time=", re.MULTILINE), f"it is the output of ping, which measures no TCP flow; {INSTEAD}"),
-)  # fmt: skip
+_MEANS = "which holds only means"
+_PING = f"it is the output of ping, which measures no TCP flow; {INSTEAD}"
+_SS = f"it is the output of ss, which is not read; {INSTEAD}, or let an agent record the flow"
+_QLOG = f"it is a qlog of QUIC, which is not read; {INSTEAD}"
+_IPERF2 = "which is not read; run `iperf3 -J` and import that"
+_ADDRESS = r"[\d.:\[\]a-fA-F]+"
+_TEXTS = tuple(
+    (re.compile(pattern.encode(), re.MULTILINE | re.IGNORECASE), sentence)
+    for pattern, sentence in (
+        (r"^\[ *ID\] +Interval +Transfer", "it is iperf's output for reading; run iperf3 with `-J` and import that"),
+        (r"^PING \S+", _PING),
+        (r"bytes from \S+.* time=", _PING),
+        (
+            r"\A\s*<(!doctype\s+)?html",
+            "it is a web page, no measurement: a server answered with it instead of the file; fetch the file again",
+        ),
+        (r'\A\x1e?\s*\{\s*"(qlog_version|file_schema)"', _QLOG),
+        (r"^(State\s+Recv-Q|ESTAB\s+\d+\s+\d+)\s", _SS),
+        (r"^\s+(?:\w+ )?wscale:\d+,\d+ rto:", _SS),
+        (
+            r"^(MIGRATED )?(TCP|UDP)[ _](STREAM|MAERTS|SENDFILE|RR|CRR)( TEST)?\b",
+            f"it is the output of netperf, {_MEANS}; {INSTEAD}, or run the test by flent",
+        ),
+        (
+            rf"^[\d.]+ {_ADDRESS}:\d+ {_ADDRESS}:\d+ \d+ 0x[0-9a-f]+ 0x[0-9a-f]+ ",
+            "it is a log of tcp_probe, which is not read; log each ACK as CSV (docs/imports.md)",
+        ),
+        (rf"\A\d{{14}}(?:[.,]\d+)?,{_ADDRESS},\d+,{_ADDRESS},\d+,", f"it is the CSV of iperf 2, {_IPERF2}"),
+        (r"^\[ *\d+\] +local .* connected with ", f"it is the output of iperf 2, {_IPERF2}"),
+        (
+            r"nuttcp-\d|^\s*[\d.]+ MB / +[\d.]+ sec = +[\d.]+ Mbps",
+            f"it is the output of nuttcp, which is not read; {INSTEAD}",
+        ),
+        (
+            r"^\s*(traceroute|tracepath|mtr) |^HOST: \S+ +Loss%",
+            f"it is a trace of the route, which measures no TCP flow; {INSTEAD}",
+        ),
+        (r"^--- owping statistics|^SID:\s+[0-9a-f]{32}", f"it is the output of owping, which sends UDP; {INSTEAD}"),
+    )
+)
 _SUBJECTS = (
     ("power or voltage", ("power", "watt", "volt", "ampere")),
     ("UDP", ("udp", "jitter", "lost_packets", "datagram")),
@@ -63,14 +98,38 @@ _DOCUMENTS: tuple[tuple[set[str], str], ...] = (
     ({"Key", "Value"}, _NDT7_CLIENT),
     ({"ServerFQDN", "ClientIP"}, _NDT7_CLIENT),
     ({"CCAlgorithm", "MeasurementID"}, f"it is a measurement of msak, which is not read; {INSTEAD}"),
-    ({"type", "download", "upload", "ping"}, f"it is a result of Speedtest, which holds only means; {INSTEAD}"),
+    ({"type", "download", "upload", "ping"}, f"it is a result of Ookla's Speedtest, {_MEANS}; {INSTEAD}"),
+    (
+        {"download", "upload", "ping", "bytes_sent", "share", "jitter"},
+        f"it is a result of librespeed-cli, {_MEANS}; {INSTEAD}",
+    ),
+    ({"download", "upload", "ping", "bytes_sent", "server"}, f"it is a result of speedtest-cli, {_MEANS}; {INSTEAD}"),
+    ({"colo", "latencyMs"}, f"it is a result of Cloudflare's speed test, {_MEANS}; {INSTEAD}"),
+    ({"downloadedBytes", "downloadSpeed"}, f"it is a result of fast-cli, {_MEANS}; {INSTEAD}"),
     ({"round_trips", "stats"}, f"it is a measurement of irtt, which sends UDP; {INSTEAD}"),
+    ({"prb_id", "msm_id"}, f"it is a measurement of RIPE Atlas, which holds no TCP flow; {INSTEAD}"),
+    ({"mtr", "hubs"}, f"it is the report of mtr, which measures no TCP flow; {INSTEAD}"),
+    (
+        {"packets-sent", "histogram-latency"},
+        f"it is a result of pScheduler's latency test (owping), which sends UDP; {INSTEAD}",
+    ),
+    (
+        {"intervals", "summary"},
+        "it is a throughput result of pScheduler, which is not read; run it with `--tool iperf3`, and import what iperf3 itself wrote",
+    ),
+    *(({name}, _QLOG) for name in ("qlog_version", "qlog_format", "file_schema")),
+    ({"results", "statement_id"}, f"it is an answer of a time-series database, which holds no TCP flow; {INSTEAD}"),
     ({"campaign_id", "sha256"}, "it is a part of a Downlink archive; load the whole archive with `downlink seed FILE`"),
 )
+_WITHIN = ("response", "results", "report")
+"""Where some documents have what they say: a gRPC answer, a database's, mtr's."""
 
 
 def sentence_for_document(document: Mapping[str, Any]) -> str | None:
-    """By the names that a JSON document has, or the answer in it (gRPC puts it under `response`)."""
-    answer = document.get("response")
-    names = set(map(str, document)) | set(map(str, answer if isinstance(answer, Mapping) else ()))
+    """By the names that a JSON document has, also in what it has within."""
+    names = set(map(str, document))
+    for name in _WITHIN:
+        held = document.get(name)
+        held = held[0] if isinstance(held, list) and held else held
+        names |= set(map(str, held)) if isinstance(held, Mapping) else set()
     return next((sentence for needed, sentence in _DOCUMENTS if needed <= names), None)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from downlink.domain.partial import LeftOut
 from downlink.domain.point import Point
 from downlink.importers.documents import repaired_json
 from downlink.importers.model import Content, Direction, ImportedFlow, Ints, ToolSummary, UnreadableError
@@ -23,6 +25,7 @@ from downlink.importers.reading import (
     number,
     summed,
     text_of,
+    usable,
     whole,
 )
 
@@ -74,6 +77,9 @@ def _events(content: bytes) -> Iterator[Mapping[str, Any]]:
                 ) from error
 
 
+Flows = tuple[list[ImportedFlow], tuple[LeftOut, ...]]
+
+
 def read_iperf3(document: Mapping[str, Any]) -> Content:
     """A flow per stream and end. The other side's report, when it is inside, adds its flows under the same numbers.
 
@@ -83,14 +89,20 @@ def read_iperf3(document: Mapping[str, Any]) -> Content:
         raise UnreadableError("the stream has no event `start`: its beginning is missing")
     start = mapping(document.get("start"), "start")
     failure = _failure(document, start)
-    flows = _flows_of_failed(document) if failure else _both_sides(document)
+    flows, left_out = _flows_of_failed(document) if failure else _both_sides(document)
+    summaries: tuple[ToolSummary, ...] = ()
+    try:
+        summaries = tuple(_summaries(document, start))
+    except UnreadableError as error:
+        left_out += (LeftOut("", "its totals", str(error)),)
     return Content(
         tuple(sorted(flows, key=lambda flow: (flow.flow, flow.point))),
         _started_at(start),
         _metadata(document, start),
         test=text_of(document, "title"),
         failure=failure,
-        summaries=tuple(_summaries(document, start)),
+        summaries=summaries,
+        left_out=left_out,
     )
 
 
@@ -109,32 +121,51 @@ def _failure(document: Mapping[str, Any], start: Mapping[str, Any]) -> str | Non
     return None if document.get("intervals") else "iperf3 measured nothing: its report has no interval"
 
 
-def _flows_of_failed(document: Mapping[str, Any]) -> list[ImportedFlow]:
+def _flows_of_failed(document: Mapping[str, Any]) -> Flows:
     """What a failed test measured before it failed; nothing where that cannot be read."""
     _refuse_others_than_tcp(mapping(document.get("start"), "start"))
     try:
-        return _flows(document) if document.get("intervals") else []
-    except UnreadableError:
-        return []
+        return _flows(document) if document.get("intervals") else ([], ())
+    except UnreadableError as error:
+        return [], (LeftOut("", "its intervals", str(error)),)
 
 
-def _both_sides(document: Mapping[str, Any]) -> list[ImportedFlow]:
-    flows = _flows(document)
+def _both_sides(document: Mapping[str, Any]) -> Flows:
+    flows, left_out = _flows(document)
     other = document.get("server_output_json")
     if isinstance(other, Mapping) and other.get("intervals"):
         taken = {(flow.flow, flow.point) for flow in flows}
         mss = _mss(mapping(document.get("start"), "start"))
-        flows += [flow for flow in _flows(other, mss) if (flow.flow, flow.point) not in taken]
-    return flows
+        try:
+            others, unread = _flows(other, mss)
+        except UnreadableError as error:
+            others, unread = [], (LeftOut("", "the server's report", str(error)),)
+        flows += [flow for flow in others if (flow.flow, flow.point) not in taken]
+        left_out += unread
+    return flows, left_out
 
 
-def _flows(document: Mapping[str, Any], others_mss: int | None = None) -> list[ImportedFlow]:
-    """others_mss: of the same connections, as their other end says; a server may not know it before data flows."""
+def _flows(document: Mapping[str, Any], others_mss: int | None = None) -> Flows:
+    """A flow for each stream that can be read. others_mss: of the same connections, as their other end says; a server may not
+    know it before data flows."""
     start = mapping(document.get("start"), "start")
     _refuse_others_than_tcp(start)
     by_socket = _streams(listing(document["intervals"], "intervals"))
     mss = _mss(start) or others_mss
-    return [_flow(flow, samples, start, document, mss) for flow, samples in enumerate(by_socket.values(), start=1)]
+    flows, left_out = usable(
+        (f"flow {flow}", partial(_flow, flow, samples, start, document, mss))
+        for flow, samples in enumerate(by_socket.values(), start=1)
+    )
+    repeats = [
+        LeftOut("", f"flow {flow}", said) for flow, each in enumerate(by_socket.values(), 1) if (said := _repeats(each))
+    ]
+    return flows, (*left_out, *repeats)
+
+
+def _repeats(records: list[Mapping[str, Any]]) -> str | None:
+    """What is said of the intervals that count nothing."""
+    more = len(records) - len(_without_repeats(records))
+    return f"{more} interval{'s' if more > 1 else ''} of no length, or written twice" if more else None
 
 
 def _mss(start: Mapping[str, Any]) -> int | None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from downlink.domain.errors import InvalidError
+from downlink.domain.partial import LeftOut
 from downlink.domain.point import Point
 
 Ints = NDArray[np.int64]
@@ -79,7 +80,8 @@ class ToolSummary:
 class Content:
     """What a reader of a format returns: an ImportedTrace before its origin is known.
 
-    test: the test's name and title. failure: why the test failed, as the file says; then there may be no flows.
+    test: the test's name and title. failure: why the test failed, as the file says; then there may be no flows. left_out: parts
+    that cannot be used.
     """
 
     flows: tuple[ImportedFlow, ...]
@@ -88,6 +90,7 @@ class Content:
     test: str | None = None
     failure: str | None = None
     summaries: tuple[ToolSummary, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
 
 @dataclass(frozen=True)

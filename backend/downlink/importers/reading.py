@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from downlink.domain.moment import in_utc
+from downlink.domain.partial import LeftOut
 from downlink.domain.sample import TIME_FIELD, Field, FieldKind, fields
 from downlink.importers.model import Ints, UnreadableError
 
+T = TypeVar("T")
 MAX_SAMPLES = 5_000_000
 LARGEST = 2**61
 """Sums of two such numbers still fit into 64 bits."""
@@ -23,6 +25,20 @@ MAX_SHOWN = 40
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 
 IPV4 = re.compile(r"(?<![\d.])(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}(?![\d.])")
+
+
+def usable(parts: Iterable[tuple[str, Callable[[], T]]]) -> tuple[list[T], tuple[LeftOut, ...]]:
+    """Each part that can be read, and those that cannot, by their names. UnreadableError where none can: the first one's."""
+    found: list[T] = []
+    left_out: list[LeftOut] = []
+    for name, read in parts:
+        try:
+            found.append(read())
+        except UnreadableError as error:
+            left_out.append(LeftOut("", name, str(error)))
+    if left_out and not found:
+        raise UnreadableError(left_out[0].reason)
+    return found, tuple(left_out)
 
 
 def mapping(value: object, where: str) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from downlink.codec.chunk import MAX_SAMPLES, PART_CHUNKS
 from downlink.codec.flow_shape import CC_NAME
 from downlink.codec.parquet import columns_to_parquet
 from downlink.domain.campaign import Condition, FlowPlan, Sampling, StopRule, Tcp
+from downlink.domain.partial import LeftOut
 from downlink.domain.point import Point
 from downlink.importers.model import ImportedFlow, ImportedTrace, ToolSummary
 
@@ -39,7 +40,8 @@ class SealedTrace:
 class SealedFile:
     """A checked test, small enough to keep many of them while the rest is checked.
 
-    test, failure, summaries: what its file says of the test, why it failed, and the tool's own totals.
+    test, failure, summaries: what its file says of the test, why it failed, and the tool's own totals. left_out: parts of it that
+    cannot be used.
     """
 
     name: str
@@ -51,6 +53,7 @@ class SealedFile:
     test: str | None
     failure: str | None
     summaries: tuple[ToolSummary, ...]
+    left_out: tuple[LeftOut, ...] = ()
 
     @cached_property
     def controls(self) -> dict[int, str | None]:
@@ -62,7 +65,8 @@ class SealedFile:
 
     def condition(self, name: str | None) -> Condition:
         """What the file's run is a run of: what its author says, else what the file says of the test and its flows."""
-        flows = tuple(FlowPlan(Tcp(control or UNKNOWN)) for control in self.controls.values())
+        numbers = range(1, max(self.controls, default=0) + 1)  # one between them may be left out
+        flows = tuple(FlowPlan(Tcp(self.controls.get(each) or UNKNOWN)) for each in numbers)
         return Condition(name or self._default_condition(), {}, {}, flows or (FlowPlan(Tcp(UNKNOWN)),), StopRule())
 
     def _default_condition(self) -> str:
@@ -83,7 +87,7 @@ def seal_file(trace: ImportedTrace) -> SealedFile:
     """An imported test's flows as they are kept."""
     duration_s = max((flow.start_s + int(flow.columns["elapsed_us"][-1]) / 1e6 for flow in trace.flows), default=0.0)
     origin = (trace.name, trace.kind.value, trace.sha256, trace.started_at)
-    told = (trace.test, trace.failure, trace.content.summaries)
+    told = (trace.test, trace.failure, trace.content.summaries, trace.content.left_out)
     return SealedFile(*origin, duration_s, tuple(_seal(flow) for flow in trace.flows), *told)
 
 

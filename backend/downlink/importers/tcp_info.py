@@ -6,7 +6,9 @@ import base64
 import binascii
 import io
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import orjson
@@ -14,7 +16,7 @@ import orjson
 from downlink.domain.point import Point
 from downlink.importers.documents import parsed_line
 from downlink.importers.model import Content, Direction, ImportedFlow, UnreadableError
-from downlink.importers.reading import checked_columns, ints, mapping, moment, text_of
+from downlink.importers.reading import checked_columns, ints, mapping, moment, text_of, usable
 from downlink.importers.tcp_fields import decode_structs
 
 INFO, CONGESTION_CONTROL = 2, 4
@@ -31,24 +33,20 @@ def is_tcp_info(first_line: object) -> bool:
 
 
 def read_tcp_info(content: bytes) -> Content:
-    """One flow. The end that acknowledged more than it received is the sender's."""
-    identity: str | None = None
-    stamps: list[datetime] = []
-    structs: list[bytes] = []
-    control: str | None = None
-    for line_number, line in enumerate(io.BytesIO(content), start=1):
-        if not line.strip():
-            continue
-        snapshot = _line(line, line_number)
-        identity = identity or text_of(snapshot.get("Metadata"), "UUID")
-        if (struct := _attribute(snapshot, INFO, line_number)) is None:
-            continue
-        stamps.append(_stamp(snapshot, line_number))
-        structs.append(struct)
-        if name := _attribute(snapshot, CONGESTION_CONTROL, line_number):
-            control = name.rstrip(b"\0").decode("ascii", errors="replace")
-    if not structs:
-        raise UnreadableError("no line holds a tcp_info")
+    """One flow. The end that acknowledged more than it received is the sender's. A line that cannot be read is left out."""
+    snapshots, left_out = usable(
+        (f"line {number}", partial(_snapshot, line, number))
+        for number, line in enumerate(io.BytesIO(content), start=1)
+        if line.strip()
+    )
+    told = [each.info for each in snapshots if each.info is not None]
+    if not told:
+        raise UnreadableError(f"no line holds a tcp_info{'; ' + str(left_out[0]) if left_out else ''}")
+    if len(left_out) > len(told):
+        raise UnreadableError(str(left_out[0]))
+    identity = next((each.identity for each in snapshots if each.identity), None)
+    control = next((each.control for each in reversed(snapshots) if each.control), None)
+    stamps, structs = [stamp for stamp, _ in told], [struct for _, struct in told]
     columns = decode_structs(structs)
     columns["elapsed_us"] = ints([(stamp - stamps[0]) // MICROSECOND for stamp in stamps])
     point = (
@@ -60,7 +58,26 @@ def read_tcp_info(content: bytes) -> Content:
     flow = ImportedFlow(
         1, point, checked_columns(columns), congestion_control=control, direction=direction, metadata=identified
     )
-    return Content((flow,), stamps[0], {"struct_bytes": min(map(len, structs))})
+    return Content((flow,), stamps[0], {"struct_bytes": min(map(len, structs))}, left_out=left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    """What one line says. info: its time and tcp_info, where it has one."""
+
+    identity: str | None
+    info: tuple[datetime, bytes] | None = None
+    control: str | None = None
+
+
+def _snapshot(line: bytes, line_number: int) -> _Snapshot:
+    said = _line(line, line_number)
+    identity = text_of(said.get("Metadata"), "UUID")
+    if (struct := _attribute(said, INFO, line_number)) is None:
+        return _Snapshot(identity)
+    name = _attribute(said, CONGESTION_CONTROL, line_number)
+    control = name.rstrip(b"\0").decode("ascii", errors="replace") if name else None
+    return _Snapshot(identity, (_stamp(said, line_number), struct), control)
 
 
 def _line(line: bytes, line_number: int) -> Mapping[str, Any]:

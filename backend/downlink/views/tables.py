@@ -133,7 +133,7 @@ def _runs(unit: Unit, run_ids: Sequence[UUID]) -> Cells:
         run = row.run
         moments = (run.due_at, run.start_at, run.ended_at)
         rates = (row.throughput_bps, row.goodput_bps)
-        last = (run.analysis_version, *_cause_cells(run), _unexpected(run))
+        last = (run.analysis_version, *_cause_cells(run), _unexpected(run), _partial(run))
         yield (*_run_cells(run), run.detail, *moments, *rates, *last)
 
 
@@ -142,6 +142,11 @@ def _cause_cells(run: Run) -> tuple[Cell, ...]:
     if cause is None:
         return (None,) * len(CAUSE)
     return (cause["name"], datetime.fromisoformat(cause["at"]), cause["value"])
+
+
+def _partial(run: Run) -> str | None:
+    """Which parts of its file are in no number."""
+    return "; ".join((run.import_source or {}).get("partial", ())) or None
 
 
 def _unexpected(run: Run) -> str | None:
@@ -272,6 +277,7 @@ def _flow_of(row: Any) -> int | None:
 
 _RUN_TABLE = (
     "detail", "due_at", "started_at", "ended_at", "throughput_bps", "goodput_bps", "analysis_version", *CAUSE, "unexpected",
+    "partial",
 )  # fmt: skip
 _FAIRNESS = (
     *("link", "condition", "flows", "phase", "jain_of_means"),

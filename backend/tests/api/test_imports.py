@@ -75,6 +75,7 @@ def test_an_iperf3_report_becomes_a_run_with_what_its_program_wrote(lab: Lab) ->
         "sha256": hashlib.sha256(content).hexdigest(),
         "test": None,
         "summaries": [],
+        "partial": [],
     }
     assert (run["started_at"], run["ended_at"]) == ("2023-11-14T22:13:20.000Z", "2023-11-14T22:13:24.000Z")
     series = series_of(lab, run)
@@ -304,6 +305,47 @@ def test_the_same_file_twice_is_refused_by_name_in_one_upload_and_over_two(lab: 
 
 
 @pytest.mark.sampled("faults")
+def test_a_dead_flow_is_left_out_and_named_wherever_the_run_is_shown(lab: Lab) -> None:
+    dead = json.loads(gzip.decompress((DATA / "flent-tcp_nup.flent.gz").read_bytes()))
+    dead["raw_values"]["TCP upload::2"] = []
+    files = {"nup.flent": json.dumps(dead).encode()}
+    refused = upload(lab, files, expect=422, strict="true")["details"]["refused"]
+    assert [each["reason"] for each in refused] == [
+        "TCP upload::2: TCP upload::2 has no throughput samples; repeat the test"
+    ]
+    answer = upload(lab, files)
+    said = ["TCP upload::2: TCP upload::2 has no throughput samples; repeat the test"]
+    assert answer["runs"][0]["partial"] == said
+    while lab.work():
+        pass
+    run = lab.call("GET", f"/runs/{answer['runs'][0]['run_id']}")
+    assert (run["state"], run["import_source"]["partial"]) == ("complete", said)
+    assert [flow["flow"] for flow in run["flows"]] == [1, 3]
+    (row,) = lab.runs(answer["campaign_id"])
+    assert row["import_source"]["partial"] == said
+    (line,) = csv.DictReader(io.StringIO(lab.call("GET", f"/campaigns/{answer['campaign_id']}/runs.csv")))
+    assert line["partial"] == said[0]
+    assert lab.call("GET", f"/campaigns/{answer['campaign_id']}/report")["groups"]
+
+
+def test_the_start_of_a_test_whose_file_does_not_say_can_be_said(lab: Lab) -> None:
+    unknown = json.loads(iperf3_file(1))
+    del unknown["start"]["timestamp"]
+    files = {"a.json": json.dumps(unknown).encode()}
+    _, (run,) = imported(lab, files, started_at="2026-01-05T10:00:00Z")
+    assert run["started_at"] == "2026-01-05T10:00:00.000Z"
+    for many, at, why in (
+        (
+            files | {"b.json": files["a.json"].replace(b"{", b"{ ", 1)},
+            "2026-01-05T10:00:00Z",
+            "2 of these 2 do not say",
+        ),
+        ({"c.json": iperf3_file(2)}, "2026-01-05T10:00:00Z", "0 of these 1 do not say"),
+        (files, "1999-01-05T10:00:00Z", "between 2000-01-01 and now"),
+    ):
+        assert why in upload(lab, many, expect=422, started_at=at)["message"]
+
+
 def test_imported_runs_stay_among_themselves(lab: Lab, units: UnitFactory) -> None:
     lab.join("client")
     lab.join("server")

@@ -132,10 +132,24 @@ def test_what_one_of_several_links_refuses_is_stored_with_the_others(lab: Lab, a
 def test_a_stations_file_is_imported_and_its_faults_named(lab: Lab, agents: list[ScriptedAgent]) -> None:
     path = f"/links/{link_id(lab)}/observations/import"
     text = f"time,{RAIN}\n2026-01-02T12:00Z,0.2\n2026-01-02T12:10Z,4.8\n"
-    assert lab.call("POST", path, {"text": text}) == {"values": 2, "stored": 2, "differing": 0}
-    assert lab.call("POST", path, {"text": text}) == {"values": 2, "stored": 0, "differing": 0}
+
+    def taken(**body: Any) -> tuple[int, int, int]:
+        said = lab.call("POST", path, body)
+        return (said["values"], said["stored"], said["differing"])
+
+    assert taken(text=text) == (2, 2, 0)
+    assert taken(text=text) == (2, 0, 0)
     other = text.replace("4.8", "4.9") + "2026-01-02T12:20Z,1\n"
-    assert lab.call("POST", path, {"text": other}) == {"values": 3, "stored": 1, "differing": 1}
+    assert taken(text=other) == (3, 1, 1)
+    said = lab.call("POST", path, {"text": text + "2026-01-02T12:3"})
+    assert (said["left_out"], said["partial"]) == (
+        1,
+        ["line 4: '2026-01-02T12:3' is not a time; write it as 2026-11-25T06:10Z"],
+    )
+    strict = lab.call("POST", path, {"text": text + "2026-01-02T12:3", "strict": True}, expect=422)
+    assert strict["message"].startswith("Line 4: ")
+    asked = {"text": f"when,{RAIN}\n20/11/2026   15:30,1\n", "time_column": "when", "time_format": "%d/%m/%Y %H:%M"}
+    assert taken(**asked, time_zone="UTC") == (1, 1, 0)
     assert lab.call("POST", path, {"text": "time\n"}, expect=422)["code"] == "station_unreadable"
     assert lab.call("POST", path, {"text": text, "time_zone": "Mars"}, expect=422)["code"] == "time_zone_unknown"
 

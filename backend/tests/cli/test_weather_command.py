@@ -62,8 +62,8 @@ def test_a_long_file_goes_in_parts_and_a_refusal_names_its_own_line(
         return run("weather", "import", str(file), "--link", "geo").stdout
 
     assert take(lines) == "40 values, 40 of them new.\n"
-    with pytest.raises(InvalidError, match="Line 52: 'much'"):
-        take(["2026-01-01T00:00Z,9", *lines[1:50], "2026-01-02T00:50Z,much", *lines[51:]])
+    with pytest.raises(InvalidError, match=r"Line 52, weather\.rain_mm_per_h: "):
+        take(["2026-01-01T00:00Z,9", *lines[1:50], "2026-01-02T00:50Z,-999", *lines[51:]])
     changed = ["2026-01-01T00:00Z,9", *lines[1:5], lines[5].replace(",5", ",6"), *lines[6:]]
     assert take(changed) == (  # nothing of the refused file was stored
         "40 values, 1 of them new. 1 differ from what is stored for their moments, which stays.\n"
@@ -74,6 +74,17 @@ def test_a_long_file_goes_in_parts_and_a_refusal_names_its_own_line(
         take(["2026-01-01T00:01Z,9", *lines[1:50], "2026-01-01T00:02Z,9", *lines, f"{ahead},1"])
     with pytest.raises(InvalidError, match="No line"):
         take(lines[20:40])
+
+
+def test_a_row_that_cannot_be_read_is_noted_and_strict_refuses_it(lab: Lab, tmp_path: Path) -> None:
+    file = tmp_path / "roof.csv"
+    file.write_text("time,weather.rain_mm_per_h\n2026-01-02T00:00Z,1\n2026-01-02T00:10Z,2\n2026-01-02T00:2")
+    asked = ("weather", "import", str(file), "--link", "geo")
+    with pytest.raises(InvalidError, match="Line 4: '2026-01-02T00:2' is not a time"):
+        run(*asked, "--strict")
+    done = run(*asked)
+    assert done.stdout == "2 values, 2 of them new.\n"
+    assert "Left out: 1 that cannot be read. line 4: '2026-01-02T00:2' is not a time" in done.stderr.replace("\n", " ")
 
 
 def test_a_link_gets_a_place_and_the_service_is_tried_for_it(lab: Lab) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from downlink.codec.station_csv import parse_station
+from downlink.codec.station_csv import StationForm, StationRead, parse_station
 from downlink.codec.station_time import read_moment
 from downlink.domain.errors import InvalidError
 from downlink.domain.observation import BOUNDS, UNITS, Observation, check_observation
@@ -14,8 +15,12 @@ from downlink.domain.observation import BOUNDS, UNITS, Observation, check_observ
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
 
-def values(text: str, **options: object) -> list[tuple[str, str, float]]:
-    found = parse_station(text, "roof", **options)  # type: ignore[arg-type]
+def read(text: str, *, first_line: int | None = None, **form: Any) -> StationRead:
+    return parse_station(text, "roof", StationForm(**form), first_line)
+
+
+def values(text: str, **options: Any) -> list[tuple[str, str, float]]:
+    found = read(text, **options, is_strict=True).observations
     return [(each.quantity, each.at.strftime("%H:%M"), each.value) for each in found]
 
 
@@ -31,7 +36,8 @@ def test_a_file_with_semicolons_has_decimal_commas_and_local_times() -> None:
 
 
 def test_a_quantity_of_its_own_says_its_unit() -> None:
-    (found,) = parse_station("at\tGust\n2026-01-02 12:00Z\t7\n", "roof", {"Gust": "weather.gust_m_per_s [m/s]"})
+    gust = {"Gust": "weather.gust_m_per_s [m/s]"}
+    (found,) = read("at\tGust\n2026-01-02 12:00Z\t7\n", columns=gust).observations
     assert found == Observation("weather.gust_m_per_s", "m/s", "roof", NOON, 7.0)
 
 
@@ -44,11 +50,11 @@ def test_numbers_are_read_as_stations_write_them_and_a_repeated_line_counts_once
 
 def test_a_part_of_a_longer_file_names_the_lines_of_the_file_and_may_be_empty() -> None:
     header = "time,weather.rain_mm_per_h,note\n"
-    assert parse_station(header + "2026-01-02T12:00Z,NA,\n", "roof", first_line=900) == []
+    assert read(header + "2026-01-02T12:00Z,NA,\n", first_line=900).observations == []
     text = header + '2026-01-02T12:00Z,1,"of two\nlines"\n2026-01-02T12:00Z,much,\n'
     for first_line, line in ((None, 4), (2, 4), (900, 902)):
         with pytest.raises(InvalidError, match=f"Line {line}: 'much'"):
-            parse_station(text, "roof", first_line=first_line)
+            read(text, first_line=first_line, is_strict=True)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +96,7 @@ def test_a_part_of_a_longer_file_names_the_lines_of_the_file_and_may_be_empty() 
 )
 def test_what_cannot_be_read_says_where_and_what_to_do(text: str, options: dict[str, object], why: str) -> None:
     with pytest.raises(InvalidError, match=why.replace("(", r"\(")):
-        parse_station(text, "roof", **options)  # type: ignore[arg-type]
+        read(text, **options)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +122,7 @@ def test_a_quote_that_nothing_ends_is_refused_with_the_line_where_it_begins() ->
     rows = [f"2026-01-02T{hour:02}:{minute:02}Z,1,{'x' * 200}\n" for hour in range(24) for minute in range(60)]
     text = "time,weather.rain_mm_per_h,note\n" + "".join([*rows[:1], rows[1].replace(",x", ',"x'), *rows[2:]])
     with pytest.raises(InvalidError, match="Line 3: a cell is longer than"):
-        parse_station(text, "roof")
+        read(text)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +171,7 @@ def test_hours_of_a_national_service_are_hours() -> None:
 
 def test_a_day_and_a_clocks_time_in_two_columns_are_one_moment() -> None:
     text = "Date,Time,Rain\n2026-11-20,00:00,0.0\n2026-11-20,00:15,0.0\n2026-11-21,24:00,0.0\n"
-    found = parse_station(text, "roof", {"Rain": "weather.rain_mm_per_h"}, "UTC")
+    found = read(text, columns={"Rain": "weather.rain_mm_per_h"}, zone="UTC").observations
     assert [f"{each.at:%d %H:%M}" for each in found] == ["20 00:00", "20 00:15", "22 00:00"]
     whole = "date,time,weather.rain_mm_per_h\nMonday,2026-11-20 00:15,1\n"
     assert [at for _, at, _ in values(whole, zone="UTC")] == ["00:15"]
@@ -189,9 +195,9 @@ def test_a_day_and_a_clocks_time_in_two_columns_are_one_moment() -> None:
 def test_a_value_that_no_place_has_is_refused_with_what_it_probably_is(quantity: str, value: str, why: str) -> None:
     text = f"time,{quantity}\n2026-11-20T00:00Z,{value}\n"
     with pytest.raises(InvalidError, match=f"Line 2, {quantity}: .*{why}"):
-        parse_station(text, "roof")
+        read(text)
     with pytest.raises(InvalidError, match="No line of it holds a value"):
-        parse_station(text, "roof", missing=[value])
+        read(text, missing=[value])
 
 
 def test_every_quantity_of_the_list_has_bounds() -> None:
@@ -215,11 +221,51 @@ def test_a_preamble_is_passed_over_and_lines_keep_their_numbers() -> None:
     place = "latitude,longitude,timezone\n47.1,8.5,GMT\n\ntime,precipitation (mm)\n2026-11-20T00:00,0.2\n"
     assert values(place, columns={"precipitation (mm)": "weather.rain_mm_per_h"}, zone="UTC")[0][2] == 0.2
     with pytest.raises(InvalidError, match="Line 5: 'wet'"):
-        parse_station(
-            comments + header + "ZZZ,2026-11-20 00:53,1,0\nZZZ,2026-11-20 01:53,2,wet\n", "roof", columns, "UTC"
+        values(
+            comments + header + "ZZZ,2026-11-20 00:53,1,0\nZZZ,2026-11-20 01:53,2,wet\n", columns=columns, zone="UTC"
         )
 
 
 def test_a_wrong_header_below_a_preamble_is_named_by_its_own_line() -> None:
     with pytest.raises(InvalidError, match="Line 3 names no column 'Rain'"):
-        parse_station("# a\n# b\ntime,wind\n2026-01-02T12:00Z,2\n", "roof", {"Rain": "weather.rain_mm_per_h"})
+        read("# a\n# b\ntime,wind\n2026-01-02T12:00Z,2\n", columns={"Rain": "weather.rain_mm_per_h"})
+
+
+ROWS = "time,weather.rain_mm_per_h,weather.temperature_c\n" + "".join(
+    f"2026-11-20T{hour:02}:00Z,0.{hour % 10},{hour}\n" for hour in range(20)
+)
+
+
+@pytest.mark.parametrize(
+    ("part", "said", "values_left"),
+    [
+        ("2026-11-20T20:", "line 22: '2026-11-20T20:' is not a time; write it as 2026-11-25T06:10Z", 40),
+        ("2026-11-20T20:00Z,ERR,5", "line 22: 'ERR' is not a number", 41),
+        ("2026-11-20T20:00Z,1,2,3", "line 22: has 4 cells, and line 1 names 3 columns", 40),
+        ("yesterday,1,2", "line 22: 'yesterday' is not a time; write it as 2026-11-25T06:10Z", 40),
+    ],
+)
+def test_a_row_or_a_cell_that_cannot_be_read_is_left_out_and_named(part: str, said: str, values_left: int) -> None:
+    found = read(f"{ROWS}{part}\n2026-11-20T21:00Z,,\n")
+    assert [str(each) for each in found.left_out] == [said]
+    assert len(found.observations) == values_left
+    with pytest.raises(InvalidError, match="Line 22"):
+        read(ROWS + part, is_strict=True)
+
+
+def test_a_file_of_another_form_is_refused_with_its_first_bad_line() -> None:
+    with pytest.raises(InvalidError, match="Line 2: '20/11/2026   15:30' is not a time"):
+        read("time,weather.rain_mm_per_h\n20/11/2026   15:30,1\n20/11/2026   15:40,1\n2026-11-20T16:00Z,1\n")
+
+
+def test_the_form_of_the_times_can_be_said() -> None:
+    text = "Time;weather.rain_mm_per_h\n20/11/2026   15:30;1,5\n04/05/2026 00:00;---\n"
+    found = read(text, time_format="%d/%m/%Y %H:%M", zone="UTC").observations
+    assert [(f"{each.at:%m-%d %H:%M}", each.value) for each in found] == [("11-20 15:30", 1.5)]
+    with pytest.raises(InvalidError, match="'20/11/2026   15:30' is not a time; write it as %m/%d/%Y %H:%M"):
+        read(text, time_format="%m/%d/%Y %H:%M", zone="UTC")
+
+
+def test_lines_before_the_header_are_named() -> None:
+    found = read("# of the roof\n" + ROWS)
+    assert [str(each) for each in found.left_out] == ["line 1: above the header"]

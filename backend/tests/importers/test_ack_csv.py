@@ -199,7 +199,7 @@ def test_gzip_is_read_as_it_comes() -> None:
         ({"rtt_us": ["nan", 1, 2]}, "rtt_us holds a value that is not a usable number"),
         ({"bytes_acked": ["", 1, 2]}, "bytes_acked holds a value that is not a usable number"),
         ({"bytes_acked": [1, 2, "1e300"]}, "bytes_acked holds a value that is not a usable number"),
-        ({"rtt_us": ["fast", 1, 2]}, "row 2 holds 'fast', which is not a number"),
+        ({"rtt_us": ["fast", "slow", 2]}, "row 2 holds 'fast', which is not a number"),
         ({"rtt_us": None}, "looks like a per-ACK log, but lacks the column rtt_us"),
         ({"lost_pkt": [-1, 0, 0]}, "lost_total_segments is negative"),
     ],
@@ -214,7 +214,10 @@ def test_impossible_columns_are_refused_by_name_and_reason(changes: dict[str, An
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (csv_of(table())[:-14], "row 4 has 9 values, and the header names 10 columns"),
+        (
+            csv_of(table()).replace(b",50100", b"").replace(b",50200", b""),
+            "row 3 has 9 values, and the header names 10 columns",
+        ),
         (csv_of(table()).split(b"\n")[0] + b"\n", "a header and no rows"),
         (csv_of(table()).split(b"\n")[0] + b"\n# nothing\n# came\n", "a header and no rows"),
         (csv_of(table()).replace(b"tp_delivered", b"mss"), "appears twice"),

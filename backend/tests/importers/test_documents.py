@@ -141,7 +141,7 @@ DISH = {
         (b"PAR1" + b"\0" * 30, "a Parquet file, which is not read; export the trace as CSV"),
         (b"PAR1\xff\n{\xfe\xff}", "a Parquet file, which is not read; export the trace as CSV"),
         (parquet_zip(), "a part of a Downlink archive; load the whole archive with `downlink seed FILE`"),
-        (b'{"type":"result","ping":{},"download":{"bandwidth":1},"upload":{}}', "a result of Speedtest"),
+        (b'{"type":"result","ping":{},"download":{"bandwidth":1},"upload":{}}', "a result of Ookla's Speedtest"),
     ],
 )  # fmt: skip
 def test_known_files_that_are_not_read_are_named_with_what_to_use_instead(content: bytes, why: str) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from downlink.domain.errors import InvalidError
 from downlink.domain.point import Point
 from downlink.importers.files import import_file
 from downlink.importers.model import Direction, ImportedFlow, ImportedTrace
@@ -70,12 +69,20 @@ def test_a_test_of_both_directions_has_four_flows_of_each() -> None:
     assert (ends.count(Point.SENDER), ends.count(Point.RECEIVER)) == (4, 4)
 
 
-@pytest.mark.parametrize("left", [[], "sockets"])
-def test_a_flow_without_throughput_is_refused_by_name(left: object) -> None:
+@pytest.mark.parametrize("left", [None, [], "sockets", 5, [None], "gone"])
+def test_a_flow_without_throughput_is_left_out_by_name(left: object) -> None:
     raw = document("tcp_nup")["raw_values"]
-    raw["TCP upload::2"] = [each for each in raw["TCP upload::2"] if left and "val" not in each]
-    with pytest.raises(InvalidError, match="TCP upload::2 has no throughput samples"):
-        imported("tcp_nup", raw_values=raw)
+    whole = imported("tcp_nup")
+    raw["TCP upload::2"] = [each for each in raw["TCP upload::2"] if "val" not in each] if left == "sockets" else left
+    if left == "gone":
+        del raw["TCP upload::2"]
+    trace = imported("tcp_nup", raw_values=raw)
+    assert [flow.metadata["series"] for flow in trace.flows] == ["TCP upload::1", "TCP upload::3"]
+    assert [flow.columns["app_bytes"][-1] for flow in trace.flows] == [
+        whole.flows[each].columns["app_bytes"][-1] for each in (0, 2)
+    ]
+    (left_out,) = trace.content.left_out
+    assert (left_out.place, bool(left_out.reason)) == ("TCP upload::2", True)
 
 
 def test_a_flent_file_tells_its_test_and_its_title() -> None:

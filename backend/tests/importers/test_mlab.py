@@ -62,7 +62,12 @@ def test_secrets_are_stripped_and_client_addresses_masked() -> None:
         ({"ServerMeasurements": [{"TCPInfo": {"RTT": 5}}]}, "ElapsedTime is not a number"),
         ({"ServerMeasurements": "none"}, "ServerMeasurements is not a list"),
         (
-            {"ServerMeasurements": [{"TCPInfo": {"ElapsedTime": 5}}, {"TCPInfo": {"ElapsedTime": 5}}]},
+            {
+                "ServerMeasurements": [
+                    {"TCPInfo": {"ElapsedTime": 5, "RTT": 1}},
+                    {"TCPInfo": {"ElapsedTime": 5, "RTT": 2}},
+                ]
+            },
             "time does not increase",
         ),
     ],
@@ -132,7 +137,7 @@ def test_times_of_snapshots_are_exact_to_the_microsecond() -> None:
             [line("2026-01-01T00:00:01Z", bytes(232)), line("2026-01-01T00:00:00Z", bytes(232))],
             "time does not increase",
         ),
-        ([line("2026-01-01T00:00:01Z", bytes(232)), "{"], "line 2 is not JSON"),
+        ([line("2026-01-01T00:00:01Z", bytes(232)), "{", "{"], "line 2 is not JSON"),
     ],
 )
 def test_damaged_snapshots_are_refused(lines: list[str], why: str) -> None:

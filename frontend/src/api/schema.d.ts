@@ -6087,6 +6087,12 @@ export interface components {
              * @default []
              */
             summaries: components["schemas"]["ToolSummary"][];
+            /**
+             * Partial
+             * @description Parts of the file that cannot be used and are in no number: the first ten, and how many more
+             * @default []
+             */
+            partial: string[];
         };
         /**
          * ImportedRun
@@ -6116,6 +6122,12 @@ export interface components {
              * @description Why the test failed, as its file says; the run is a failed one
              */
             failure: string | null;
+            /**
+             * Partial
+             * @description Parts of the test that cannot be used: the first ten, and how many more
+             * @default []
+             */
+            partial: string[];
         };
         /** IntcpFlowSpec */
         IntcpFlowSpec: {
@@ -9458,6 +9470,17 @@ export interface components {
              * @description The header of the times, where it is not time, date or the like
              */
             time_column?: string | null;
+            /**
+             * Time Format
+             * @description How the times are written, in the signs of strptime: `%d/%m/%Y %H:%M`
+             */
+            time_format?: string | null;
+            /**
+             * Strict
+             * @description Refuse a file with a row or a cell that cannot be read; by default these are left out
+             * @default false
+             */
+            strict: boolean;
         };
         /** StationImported */
         StationImported: {
@@ -9473,6 +9496,18 @@ export interface components {
              * @description Those of a moment that has another value already, which stays
              */
             differing: number;
+            /**
+             * Left Out
+             * @description Rows and cells that cannot be read
+             * @default 0
+             */
+            left_out: number;
+            /**
+             * Partial
+             * @description The first ten of these with line and reason, and how many more
+             * @default []
+             */
+            partial: string[];
         };
         /**
          * StopRule
@@ -19985,6 +20020,17 @@ export interface operations {
                      * @default false
                      */
                     skip_refused?: boolean;
+                    /**
+                     * Strict
+                     * @description Refuse a test of which a part cannot be used (a flow, a row); by default such parts are left out and named
+                     * @default false
+                     */
+                    strict?: boolean;
+                    /**
+                     * Started At
+                     * @description When the one test began whose file does not say
+                     */
+                    started_at?: string | null;
                 };
             };
         };

@@ -49,9 +49,11 @@ export const UNDER_WAY: readonly string[] = ['leased', 'preparing', 'running', '
 
 const ANALYSED = 'being analysed'
 
-/** A run's state in a word or two. An imported run has nothing to upload: it waits for its analysis. */
-export function runStateText(run: { state: string; import_source?: object | null }): string {
-  return run.import_source && UNDER_WAY.includes(run.state) ? ANALYSED : run.state
+/** A run's state in a word or two. An imported run has nothing to upload: it waits for its analysis; parts of its file may be left out. */
+export function runStateText(run: { state: string; import_source?: { partial?: readonly string[] } | null }): string {
+  if (!run.import_source) return run.state
+  const state = UNDER_WAY.includes(run.state) ? ANALYSED : run.state
+  return run.import_source.partial?.length ? `${state}, partial` : state
 }
 
 /** A campaign's state and its name. An imported one is complete when its last run is analysed. */

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from downlink.api.schemas.base import Form, Name, Shape
 
@@ -23,6 +23,13 @@ class ImportFields(Form):
     skip_refused: bool = Field(
         default=False, description="Leave out what is refused and import the rest; by default one refusal stops all"
     )
+    strict: bool = Field(
+        default=False,
+        description="Refuse a test of which a part cannot be used (a flow, a row); by default such parts are left out and named",
+    )
+    started_at: AwareDatetime | None = Field(
+        default=None, description="When the one test began whose file does not say"
+    )
 
 
 class ImportedRun(Shape):
@@ -35,6 +42,9 @@ class ImportedRun(Shape):
     flows: int
     condition: str
     failure: str | None = Field(description="Why the test failed, as its file says; the run is a failed one")
+    partial: list[str] = Field(
+        default=[], description="Parts of the test that cannot be used: the first ten, and how many more"
+    )
 
 
 class RefusedFile(Shape):

@@ -95,9 +95,18 @@ class StationBody(Body):
     time_column: Name | None = Field(
         default=None, description="The header of the times, where it is not time, date or the like"
     )
+    time_format: Name | None = Field(
+        default=None, description="How the times are written, in the signs of strptime: `%d/%m/%Y %H:%M`"
+    )
+    strict: bool = Field(
+        default=False,
+        description="Refuse a file with a row or a cell that cannot be read; by default these are left out",
+    )
 
 
 class StationImported(Shape):
     values: int
     stored: int = Field(description="Those that were new")
     differing: int = Field(description="Those of a moment that has another value already, which stays")
+    left_out: int = Field(default=0, description="Rows and cells that cannot be read")
+    partial: list[str] = Field(default=[], description="The first ten of these with line and reason, and how many more")

@@ -261,6 +261,10 @@ class ImportSource(Shape):
     sha256: str
     test: str | None = Field(default=None, description="The test's name and title, where the file has them")
     summaries: list[ToolSummary] = Field(default=[], description="The tool's own totals, to compare with")
+    partial: list[str] = Field(
+        default=[],
+        description="Parts of the file that cannot be used and are in no number: the first ten, and how many more",
+    )
 
 
 class Unexpected(Shape):

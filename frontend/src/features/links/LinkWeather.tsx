@@ -97,7 +97,10 @@ function StationForm({ link }: { link: Link }) {
   const send = useImportStation()
   const take = async (file: File | null) => {
     if (file)
-      send.mutate({ params: { path: { link_id: link.id } }, body: { text: await file.text(), source, columns: {}, time_zone: null } })
+      send.mutate({
+        params: { path: { link_id: link.id } },
+        body: { text: await file.text(), source, columns: {}, time_zone: null, strict: false },
+      })
   }
   return (
     <Stack gap="xs">
@@ -119,6 +122,7 @@ function StationForm({ link }: { link: Link }) {
         <Text size="sm" role="status">
           {plural(send.data.values, 'value')}, {send.data.stored} of them new.
           {send.data.differing > 0 ? ` ${send.data.differing} differ from what is stored for their moments, which stays.` : ''}
+          {send.data.partial?.length ? ` Left out: ${send.data.partial.join('; ')}.` : ''}
         </Text>
       ) : null}
       {send.error ? <ProblemAlert error={send.error} /> : null}

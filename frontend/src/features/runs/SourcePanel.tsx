@@ -1,4 +1,4 @@
-import { Table, Text } from '@mantine/core'
+import { Alert, List, Table, Text } from '@mantine/core'
 import type { Run } from '@/api/types'
 import { formatNumber, formatRate } from '@/lib/format'
 import { Facts } from '@/ui/Facts'
@@ -19,8 +19,22 @@ export function SourcePanel({ source }: { source: Source }) {
           ['SHA-256', <code key="hash">{source.sha256}</code>],
         ]}
       />
+      {source.partial?.length ? <Partial parts={source.partial} /> : null}
       {source.summaries.length > 0 ? <Totals source={source} /> : null}
     </Panel>
+  )
+}
+
+/** What of the file is in no number of this page. */
+function Partial({ parts }: { parts: readonly string[] }) {
+  return (
+    <Alert color="yellow" mt="md" title="Partial: parts of the file cannot be used">
+      <List size="sm">
+        {parts.map((part) => (
+          <List.Item key={part}>{part}</List.Item>
+        ))}
+      </List>
+    </Alert>
   )
 }
 
