@@ -82,6 +82,9 @@ func New(c config.Config, parts Parts) (*Agent, error) {
 		return nil, err
 	}
 	client.Pace = uplink.NewPace(c.Policy.UploadBps)
+	if client.Instance, err = instanceOf(c, bootID); err != nil {
+		parts.Log.Warn("the server cannot tell this host from another one with its identity", "error", err)
+	}
 	outbox, err := uplink.OpenOutbox(filepath.Join(c.StateDir, "events"), parts.Log)
 	if err != nil {
 		return nil, err

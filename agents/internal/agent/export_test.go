@@ -58,3 +58,6 @@ func (a *Agent) Busy(ctx context.Context) func() {
 func (a *Agent) WaitAt(now time.Time) time.Duration {
 	return time.Duration(a.snapshot(now).WaitS * float64(time.Second))
 }
+
+// InstanceOf says which start of an agent with this configuration would be this one.
+var InstanceOf = instanceOf

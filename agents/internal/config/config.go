@@ -253,7 +253,8 @@ type Identity struct {
 	Secret  string `json:"secret"`
 }
 
-func identityPath(stateDir string) string { return filepath.Join(stateDir, "identity.json") }
+// IdentityPath is the file by which an agent lives.
+func IdentityPath(stateDir string) string { return filepath.Join(stateDir, "identity.json") }
 
 // SaveIdentity writes a file that only its owner can read.
 func SaveIdentity(stateDir string, identity Identity) error {
@@ -261,7 +262,7 @@ func SaveIdentity(stateDir string, identity Identity) error {
 	if err != nil {
 		return fmt.Errorf("encode identity: %w", err)
 	}
-	if err := diskfile.Write(identityPath(stateDir), content, 0o600); err != nil {
+	if err := diskfile.Write(IdentityPath(stateDir), content, 0o600); err != nil {
 		return fmt.Errorf("write identity: %w", err)
 	}
 	return nil
@@ -269,7 +270,7 @@ func SaveIdentity(stateDir string, identity Identity) error {
 
 // LoadIdentity refuses a file that others can read.
 func LoadIdentity(stateDir string) (Identity, error) {
-	path := identityPath(stateDir)
+	path := IdentityPath(stateDir)
 	info, err := os.Stat(path)
 	if err != nil {
 		return Identity{}, fmt.Errorf("read identity: %w; enrol this agent with `downlink-agent join`", err)

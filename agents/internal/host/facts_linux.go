@@ -60,6 +60,15 @@ func FreeBytes(dir string) (int64, error) {
 	return int64(stat.Bavail) * stat.Bsize, nil // no disk has 2^63 bytes
 }
 
+// FilePlace tells a file from every copy of it on this host.
+func FilePlace(path string) (string, error) {
+	var stat unix.Stat_t
+	if err := unix.Stat(path, &stat); err != nil {
+		return "", fmt.Errorf("look at %s: %w", path, err)
+	}
+	return fmt.Sprintf("%x:%x", stat.Dev, stat.Ino), nil
+}
+
 // Path describes the way that data takes.
 type Path struct {
 	Interface string

@@ -82,6 +82,9 @@ func IsRefusal(err error) bool {
 
 // Client speaks the agent protocol with one server.
 type Client struct {
+	// Instance says which start of the agent speaks; empty: it is not said.
+	Instance string
+
 	base   string
 	secret string
 	http   *http.Client
@@ -236,6 +239,9 @@ func (c *Client) send(request *http.Request, headers map[string]string, response
 	request.Header.Set("Content-Type", "application/json")
 	if c.secret != "" {
 		request.Header.Set("Authorization", "Bearer "+c.secret)
+	}
+	if c.Instance != "" {
+		request.Header.Set("X-Agent-Instance", c.Instance)
 	}
 	for name, value := range headers {
 		request.Header.Set(name, value)

@@ -6,10 +6,12 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from downlink.actions import instances
 from downlink.actions.secrets import AGENT, ENROLMENT, hash_secret, make_secret
 from downlink.domain.access import Actor
 from downlink.domain.agent import AgentStatus, why_not_served
 from downlink.domain.errors import ConflictError, DeniedError, InvalidError, NotFoundError
+from downlink.domain.instance import Instance
 from downlink.storage import access, runs
 from downlink.storage import agents as rows
 from downlink.storage.events import add_event
@@ -49,7 +51,15 @@ def join(
     if agent is None:
         agent = Agent(name=name, created_at=now, status="unknown", spool=[], **facts)
         rows.add_agent(unit, agent)
-    for key, value in {**facts, "revoked_at": None, "status": "unknown", "run_id": None, "spool": []}.items():
+    for key, value in {
+        **facts,
+        "revoked_at": None,
+        "status": "unknown",
+        "run_id": None,
+        "spool": [],
+        "instance": None,
+        "rival": None,
+    }.items():
         setattr(agent, key, value)
     access.audit(unit, now, Actor("agent", name, agent.id), "join", name, agent.id)
     add_event(unit, now, "agent", {"agent": name, "agent_status": "unknown"})
@@ -124,12 +134,14 @@ def note_protocol(unit: Unit, secret: str, protocol: int) -> ConflictError | Non
     return why_not_served(protocol)
 
 
-def authenticate(unit: Unit, secret: str, *, is_locked: bool = False) -> Agent:
-    """The agent of this secret. DeniedError tells a revoked one to stop.
+def authenticate(unit: Unit, secret: str, shown: Instance | None = None, *, is_locked: bool = False) -> Agent:
+    """The agent of this secret. DeniedError tells a revoked one to stop, UnavailableError another start of it to wait.
 
-    is_locked: for whoever will change the agent and its run: the agent's row comes first, so that no two wait for each other.
+    shown: which start speaks; a poll is asked by `instances.admit`. is_locked: for those who will change the agent and its run: the
+    agent's row comes first, so that no two wait for each other.
     """
     agent = rows.find_by_secret(unit, hash_secret(secret), is_locked=is_locked)
     if agent is None:
         raise DeniedError("agent_unknown", "This agent's secret is no longer valid; it must join again.")
+    instances.check(agent, shown)
     return agent

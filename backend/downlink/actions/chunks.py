@@ -11,6 +11,7 @@ from uuid import UUID
 from downlink.actions import agents
 from downlink.codec.chunk import read_header
 from downlink.domain.errors import ConflictError, DownlinkError, InvalidError
+from downlink.domain.instance import Instance
 from downlink.domain.point import Point
 from downlink.storage import events, traces, uploads
 from downlink.storage import runs as rows
@@ -63,16 +64,16 @@ def check_chunk(body: bytes, sha256_hex: str, place: Place) -> Checked:
 
 
 def take_chunks(
-    unit: Unit, secret: str, run_id: UUID, chunks: Sequence[Checked], now: datetime
+    unit: Unit, secret: str, shown: Instance | None, run_id: UUID, chunks: Sequence[Checked], now: datetime
 ) -> list[bool | DownlinkError]:
     """accept_chunks for the agent of this secret. Its word that it lives is noted once a second, not with every chunk.
 
     Locks are taken in everybody's order: the agent, its run, its part in it.
     """
-    agent = agents.authenticate(unit, secret)
+    agent = agents.authenticate(unit, secret, shown)
     is_due = agent.last_seen_at is None or now - agent.last_seen_at > HEARD_EVERY
     if is_due:
-        agent = agents.authenticate(unit, secret, is_locked=True)
+        agent = agents.authenticate(unit, secret, shown, is_locked=True)
         agent.last_seen_at = now
     answers = accept_chunks(unit, agent.name, chunks, now) if chunks else []
     if is_due and (host := rows.find_host(unit, run_id, agent.name)):

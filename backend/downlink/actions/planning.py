@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from uuid import UUID
 
+from downlink.actions.instances import rival_of
 from downlink.domain.agent import PROTOCOL, AgentStatus, is_present
 from downlink.domain.allowed import find_disallowed
 from downlink.domain.campaign import Campaign
@@ -53,7 +54,11 @@ def plan_now(
     controls = {name: said for name, agent in agents.items() if (said := read_host_controls(agent.host))}
     measuring = leases.holding_runs(unit)
     absent = {name: why for name in wanted if (why := _absence(name, agents.get(name), measuring, now))}
-    hosts = {name: Host(agents[name].host if name in agents else {}, absent.get(name)) for name in wanted}
+    rivals = {name: rival_of(agent, now) for name, agent in agents.items()}
+    hosts = {
+        name: Host(agents[name].host if name in agents else {}, absent.get(name), rival=rivals.get(name))
+        for name in wanted
+    }
     plan = plan_campaign(
         campaign, known, bookings, boots, controls, absent, now, links.allowances(unit, set(known), now)
     )

@@ -15,12 +15,12 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
-from downlink.actions import agent_events, agents, channel, chunks, observing
+from downlink.actions import agent_events, agents, channel, chunks, instances, observing
 from downlink.actions.chunks import Checked, Place
 from downlink.actions.tries import counted
 from downlink.api.agent_orders import order_message
 from downlink.api.body import read_held
-from downlink.api.deps import Clock, Now, UnitOfWork, Units, origin, problems
+from downlink.api.deps import Clock, Now, UnitOfWork, Units, address_of, origin, problems
 from downlink.api.intake import HELD, PACE
 from downlink.api.known import Known
 from downlink.api.observe import Figures
@@ -35,6 +35,7 @@ from downlink.codec.chunk import MAX_PACKED_BYTES
 from downlink.codec.wording import fault_of
 from downlink.domain.agent import PROTOCOL, AgentReport, AgentStatus
 from downlink.domain.errors import DeniedError, DownlinkError, InvalidError
+from downlink.domain.instance import Instance, read_instance
 from downlink.domain.observation import Observation
 from downlink.domain.point import Point
 from downlink.protocol.messages import (
@@ -72,6 +73,18 @@ async def read_secret(request: Request) -> str:
 Secret = Annotated[str, Depends(read_secret)]
 
 
+async def shown_instance(
+    x_agent_instance: Annotated[
+        str | None,
+        Header(max_length=140, description="Which start of the agent speaks (docs/agent-protocol.md section 2)"),
+    ] = None,
+) -> Instance | None:
+    return read_instance(x_agent_instance)
+
+
+Shown = Annotated[Instance | None, Depends(shown_instance)]
+
+
 @router.post("/join", responses=problems(401, 403, 409, 426, 429))
 def join(body: JoinRequest, request: Request, units: Units, now: Now) -> JoinResponse:
     """Enrol with a single-use token; the answer holds the agent's own secret, this once."""
@@ -82,17 +95,17 @@ def join(body: JoinRequest, request: Request, units: Units, now: Now) -> JoinRes
 
 
 @router.post("/poll", responses=problems(401, 426))
-async def poll(request: Request, secret: Secret, units: Units, clock: Clock) -> PollResponse:
+async def poll(request: Request, secret: Secret, shown: Shown, units: Units, clock: Clock) -> PollResponse:
     """Heartbeat, and the one thing to do next; held for up to `wait_s` until there is one."""
     state = request.app.state
     body = await _read_poll(request)
     until = time.monotonic() + body.wait_s
-    heard = await _first_heard(request, secret, body, units, clock())
+    heard = await _first_heard(request, secret, shown, body, units, clock())
     state.confirmed.note(secret, f"agent {heard.name}")
     body = body.model_copy(update={"host": None, "progress": None})  # heard; what is held below is small
     request.scope[HELD].give_back()
     with state.polls.take(heard.name):
-        return await _hold(request, secret, body, units, clock, heard, until)
+        return await _hold(request, secret, shown, body, units, clock, heard, until)
 
 
 async def _read_poll(request: Request) -> PollRequest:
@@ -127,22 +140,27 @@ def _faults(error: Exception) -> list[Any]:
     ]
 
 
-async def _first_heard(request: Request, secret: str, body: PollRequest, units: UnitFactory, now: datetime) -> Heard:
+async def _first_heard(
+    request: Request, secret: str, shown: Instance | None, body: PollRequest, units: UnitFactory, now: datetime
+) -> Heard:
     waiting: Waiting = request.app.state.waiting
     resting: Resting = request.app.state.resting
     if body.protocol != PROTOCOL:
         await run_in_threadpool(_refuse, units, secret, body.protocol)
-    heard = resting.find(secret, body, now)
+    whose = f"{secret} {shown.id if shown else ''}"
+    heard = resting.find(whose, body, now)
     if heard is None:
-        heard = await run_in_threadpool(_hear, units, secret, body, now, waiting.mark())
+        address = address_of(request)
+        heard = await run_in_threadpool(_hear, units, secret, shown, address, body, now, waiting.mark())
         if heard.is_free:
-            resting.note(secret, body, heard, now)
+            resting.note(whose, body, heard, now)
     return heard
 
 
 async def _hold(
     request: Request,
     secret: str,
+    shown: Instance | None,
     body: PollRequest,
     units: UnitFactory,
     clock: Callable[[], datetime],
@@ -155,7 +173,7 @@ async def _hold(
     ):
         if request.app.state.is_stopping or await request.is_disconnected():
             break
-        heard = await run_in_threadpool(_look, units, secret, body, clock(), waiting.mark())
+        heard = await run_in_threadpool(_look, units, secret, shown, address_of(request), body, clock(), waiting.mark())
     order = order_message(heard.order) if heard.order else None
     return PollResponse(server_now=clock(), order=order, hold_upload=heard.holds_upload)
 
@@ -167,22 +185,42 @@ def _refuse(units: UnitFactory, secret: str, protocol: int) -> None:
         raise refusal
 
 
-def _hear(units: UnitFactory, secret: str, body: PollRequest, now: datetime, mark: int) -> Heard:
+def _hear(
+    units: UnitFactory,
+    secret: str,
+    shown: Instance | None,
+    address: str,
+    body: PollRequest,
+    now: datetime,
+    mark: int,
+) -> Heard:
     with units() as unit:
         agent = agents.authenticate(unit, secret, is_locked=True)
-        has_run = channel.hear(unit, agent, _report(body), body.model_dump(mode="json"), now)
-        order = channel.next_order(unit, agent, _report(body), now)
-        is_held = order is None and channel.holds_upload(unit, agent, _report(body))
-        return Heard(agent.name, mark, order, is_free=not has_run and order is None, holds_upload=is_held)
+        hostname = body.host.hostname if body.host else None
+        refusal = instances.admit(unit, agent, shown, address, hostname, now)
+        if refusal is None:
+            has_run = channel.hear(unit, agent, _report(body), body.model_dump(mode="json"), now)
+            order = channel.next_order(unit, agent, _report(body), now)
+            is_held = order is None and channel.holds_upload(unit, agent, _report(body))
+            return Heard(agent.name, mark, order, is_free=not has_run and order is None, holds_upload=is_held)
+    raise refusal
 
 
-def _look(units: UnitFactory, secret: str, body: PollRequest, now: datetime, mark: int) -> Heard:
+def _look(
+    units: UnitFactory,
+    secret: str,
+    shown: Instance | None,
+    address: str,
+    body: PollRequest,
+    now: datetime,
+    mark: int,
+) -> Heard:
     """What there is now for an agent whose poll is held. It is heard once more where the database has other words of it."""
     with units() as unit:
-        agent = agents.authenticate(unit, secret)
+        agent = agents.authenticate(unit, secret, shown)
         if channel.is_noted(agent, _report(body), body.detail):
             return Heard(agent.name, mark, channel.next_order(unit, agent, _report(body), now))
-    return _hear(units, secret, body, now, mark)
+    return _hear(units, secret, shown, address, body, now, mark)
 
 
 def _report(body: PollRequest) -> AgentReport:
@@ -191,16 +229,20 @@ def _report(body: PollRequest) -> AgentReport:
 
 
 @router.post("/runs/{run_id}/events", status_code=204, responses=problems(401, 409))
-def accept_event(run_id: UUID, body: Annotated[AnyEvent, Body()], secret: Secret, unit: UnitOfWork, now: Now) -> None:
+def accept_event(
+    run_id: UUID, body: Annotated[AnyEvent, Body()], secret: Secret, shown: Shown, unit: UnitOfWork, now: Now
+) -> None:
     """What happened to a run at this agent. A repeat changes nothing; 409 means: restore and drop it."""
-    agent = agents.authenticate(unit, secret, is_locked=True)
+    agent = agents.authenticate(unit, secret, shown, is_locked=True)
     agent_events.accept_event(unit, agent, run_id, body.model_dump(mode="json"), now)
 
 
 @router.post("/observations", responses=problems(401, 403))
-def take_observations(body: ObservationsRequest, secret: Secret, unit: UnitOfWork, now: Now) -> ObservationsAnswer:
+def take_observations(
+    body: ObservationsRequest, secret: Secret, shown: Shown, unit: UnitOfWork, now: Now
+) -> ObservationsAnswer:
     """What the agent's dish and modem said over time. A repeat stores nothing twice. What is refused costs nothing else."""
-    agent = agents.authenticate(unit, secret)
+    agent = agents.authenticate(unit, secret, shown)
     found, refused = _parted(cast("list[ObservedValue | Unreadable]", body.observations))
     stored, faults = observing.take_from_agent(unit, agent, body.link, found, now)
     refused |= faults
@@ -257,6 +299,7 @@ async def put_chunk(
     sequence: Annotated[int, Path(ge=0, le=1_000_000)],
     request: Request,
     secret: Secret,
+    shown: Shown,
     units: Units,
     clock: Clock,
     x_content_sha256: Annotated[str, Header(pattern=r"^[0-9a-fA-F]{64}$")],
@@ -266,7 +309,7 @@ async def put_chunk(
     with _upload(request, await _admit(request, units, secret)) as held:
         body = await read_held(request, MAX_PACKED_BYTES, held)
         chunk = Bundled(flow, Point(point), sequence, x_content_sha256, body)
-        (answer,) = await run_in_threadpool(_store, units, secret, run_id, x_attempt, [chunk], clock())
+        (answer,) = await run_in_threadpool(_store, units, secret, shown, run_id, x_attempt, [chunk], clock())
     if isinstance(answer, DownlinkError):
         raise answer
     _figures(request).note_chunks([len(body)] if answer else [])
@@ -275,12 +318,12 @@ async def put_chunk(
 
 @router.post("/runs/{run_id}/chunks", responses=problems(401, 413, 507), openapi_extra=BINARY)
 async def post_chunks(
-    run_id: UUID, request: Request, secret: Secret, units: Units, clock: Clock, x_attempt: Attempt
+    run_id: UUID, request: Request, secret: Secret, shown: Shown, units: Units, clock: Clock, x_attempt: Attempt
 ) -> ChunksAnswer:
     """Store several chunks in one transaction; the answer says of each what its PUT would have said."""
     with _upload(request, await _admit(request, units, secret)) as held:
         bundle = await run_in_threadpool(split_bundle, await read_held(request, MAX_BUNDLE_BYTES, held))
-        answers = await run_in_threadpool(_store, units, secret, run_id, x_attempt, bundle, clock())
+        answers = await run_in_threadpool(_store, units, secret, shown, run_id, x_attempt, bundle, clock())
     pairs = list(zip(bundle, answers, strict=True))
     _figures(request).note_chunks([len(chunk.content) for chunk, answer in pairs if answer is True])
     return ChunksAnswer(chunks=[_chunk_answer(chunk, answer) for chunk, answer in pairs])
@@ -315,12 +358,18 @@ def _name_of(units: UnitFactory, secret: str) -> str:
 
 
 def _store(
-    units: UnitFactory, secret: str, run_id: UUID, attempt: int, bundle: Sequence[Bundled], now: datetime
+    units: UnitFactory,
+    secret: str,
+    shown: Instance | None,
+    run_id: UUID,
+    attempt: int,
+    bundle: Sequence[Bundled],
+    now: datetime,
 ) -> list[bool | DownlinkError]:
     checked = [_check(run_id, attempt, chunk) for chunk in bundle]
     sound = [each for each in checked if isinstance(each, Checked)]
     with units() as unit:
-        answers = iter(chunks.take_chunks(unit, secret, run_id, sound, now))
+        answers = iter(chunks.take_chunks(unit, secret, shown, run_id, sound, now))
     return [next(answers) if isinstance(each, Checked) else each for each in checked]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from downlink.actions.campaigns import Preview
+from downlink.actions.instances import rival_of
 from downlink.api.schemas import agents as agent_shapes
 from downlink.api.schemas import campaigns as campaign_shapes
 from downlink.api.schemas import links as link_shapes
@@ -37,6 +38,7 @@ def agent(row: Agent, links: list[str], measuring: Container[UUID], now: datetim
     online = row.revoked_at is None and is_present(AgentStatus(row.status), row.last_seen_at, is_in_run, now)
     pause = pause_of(row, now)
     own = {"links": links, "is_online": online, "is_too_old": row.protocol < PROTOCOL, "pause": pause}
+    own["rival"] = rival_of(row, now)
     return agent_shapes.Agent.model_validate({**facts, **own})
 
 

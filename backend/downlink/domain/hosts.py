@@ -39,12 +39,14 @@ class Found:
 class Host:
     """What is known of an agent's host. facts: what the agent said of it last; empty for an agent that is not there.
 
-    absence: why it can take no run now. found: its latest fingerprints, the last one first.
+    absence: why it can take no run now. found: its latest fingerprints, the last one first. rival: what is said of a second host
+    with its identity.
     """
 
     facts: Mapping[str, Any]
     absence: Conflict | None = None
     found: Sequence[Found] = ()
+    rival: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,6 +141,8 @@ def is_buffer(name: str) -> bool:
 
 
 def _online(host: Host) -> Answer:
+    if host.rival is not None:
+        return Answer(Check.ONLINE, Level.NOTE, host.rival)
     if host.absence is None:
         return Answer(Check.ONLINE, Level.OK, "Its agent is online.")
     return Answer(Check.ONLINE, Level.BAD, host.absence.message)

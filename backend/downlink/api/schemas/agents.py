@@ -54,6 +54,10 @@ class Agent(Shape):
     pause: AgentPause | None = Field(
         description="Set on this server, while it holds; what the owner paused on the host is in `detail` of a `blocked` agent"
     )
+    rival: str | None = Field(
+        default=None,
+        description="Set for an hour after a second host used this agent's identity: both are named, and what to do",
+    )
     run_id: UUID | None
     progress: dict[str, float] | None = Field(description="`{elapsed_s, bytes}` or `{chunks_done, chunks_total}`")
     spool: list[SpoolEntry] = Field(description="Runs with chunks not yet uploaded")

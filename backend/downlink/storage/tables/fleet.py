@@ -26,7 +26,8 @@ class Enrolment(Table):
 class Agent(Table):
     """boot_id names the host: agents with the same one share kernel-wide settings. protocol: the version it spoke last.
 
-    paused_by: who paused it on this server, None for nobody; with no paused_until, until somebody resumes it.
+    paused_by: who paused it on this server, None for nobody; with no paused_until, until somebody resumes it. instance: which of its
+    starts it is, {id, seat, hostname, address, since}; rival: another one that was refused, with `seen_at`.
     """
 
     __tablename__ = "agents"
@@ -48,6 +49,8 @@ class Agent(Table):
     paused_by: Mapped[str | None]
     paused_until: Mapped[datetime | None]
     pause_why: Mapped[str | None]
+    instance: Mapped[Json | None]
+    rival: Mapped[Json | None]
 
 
 class Link(Table):
