@@ -114,8 +114,16 @@ func checkPath(c config.Config) finding {
 	case path.MTUBytes < leastMTU:
 		return bad("The interface %s of the data path has an MTU of %d bytes; with less than %d packets are cut or lost: set it with `ip link set %s mtu 1500`, or as the link allows.", path.Interface, path.MTUBytes, leastMTU, path.Interface)
 	}
-	return good("Data goes over %s: MTU %d, qdisc %s.", path.Interface, path.MTUBytes, path.Qdisc)
+	about := fmt.Sprintf("MTU %d, qdisc %s", path.MTUBytes, path.Qdisc)
+	if other := host.DefaultInterface(); other != "" && other != path.Interface && dials(c) {
+		return bad("data_host is an address of %s (%s), and this host's routes to far places leave by %s: what it receives comes over %s, unless a route to its senders says otherwise. Add one (`ip route add SENDER/32 via GATEWAY dev %s`), or name the address of %s. Each run records the way that its flows took.",
+			path.Interface, about, other, other, path.Interface, other)
+	}
+	return good("Data goes over %s: %s.", path.Interface, about)
 }
+
+// dials tells whether this host dials senders: its routes choose the way then, and not its data_host.
+func dials(c config.Config) bool { return slices.Contains(c.Roles, string(protocol.RoleReceiver)) }
 
 // checkSync asks whether the host's clock is kept by a time service; runs begin in time without, by the server's clock.
 func checkSync() finding {

@@ -31,7 +31,14 @@ func (l spoolListCmd) Run() error {
 	}
 	printHeld("waits for the server to ask for it", s.Held())
 	printHeld("set aside", s.Aside())
-	if len(s.Held())+len(s.Aside()) == 0 {
+	replaced, err := s.Replaced()
+	if err != nil {
+		return err
+	}
+	for _, folder := range replaced {
+		fmt.Printf("%s: measured before the server was restored, and measured again since; delete the folder by hand\n", folder)
+	}
+	if len(s.Held())+len(s.Aside())+len(replaced) == 0 {
 		fmt.Println("Nothing is held here.")
 	}
 	return nil

@@ -214,7 +214,8 @@ func (b *fakeBackend) has(agent string, ref protocol.RunRef, kind string) bool {
 
 func (b *fakeBackend) find(agent string, ref protocol.RunRef, kind string) map[string]any {
 	for _, event := range b.events[agent] {
-		if event["kind"] == kind && event["run_id"] == ref.RunID && int(event["attempt"].(float64)) == ref.Attempt {
+		lease, _ := event["lease"].(string)
+		if event["kind"] == kind && event["run_id"] == ref.RunID && int(event["attempt"].(float64)) == ref.Attempt && lease == ref.Lease {
 			return event
 		}
 	}

@@ -32,7 +32,7 @@ func (a *Agent) dropOverdue(now time.Time) {
 	hold := spool.Hold{For: time.Duration(days), MaxBytes: a.config.Policy.HoldBytes}
 	for _, overdue := range a.spool.Overdue(hold, now) {
 		ref := protocol.RunRef{RunID: overdue.RunID, Attempt: overdue.Attempt}
-		if ref == a.currentRef() {
+		if ref.Names(a.currentRef()) {
 			continue
 		}
 		why := protocol.WhyTooMuch

@@ -70,6 +70,13 @@ func (a *Agent) prepare(ctx context.Context, order *protocol.Prepare) {
 		a.log.Error("an order was not taken", "run_id", order.RunID, "error", err)
 		return
 	}
+	// A server that was restored from a copy orders again what it does not know to be measured.
+	if place, err := a.spool.Replace(order.RunID, order.Attempt); err != nil {
+		a.decline(order.RunRef, protocol.ReasonInternal, fmt.Sprintf("samples of this attempt wait here from before, and cannot be moved: %v", err))
+		return
+	} else if place != "" {
+		a.log.Warn("this attempt was measured before, and is ordered again; its samples of then are kept and not uploaded", "run_id", order.RunID, "attempt", order.Attempt, "at", place)
+	}
 	t := trial.New(a.trialEnv(), order, a.setStatus)
 	a.log.Info("run begins", "run_id", order.RunID, "attempt", order.Attempt)
 	a.begin(ctx, state{status: protocol.StatusPreparing, ref: order.RunRef, trial: t}, func(ctx context.Context) protocol.Status {

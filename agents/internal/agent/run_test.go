@@ -94,6 +94,39 @@ func chunkFiles(t *testing.T, p *process) []string {
 	return files
 }
 
+// A server that was restored from a copy orders again what it does not know to be measured, under the same name and another lease. It is
+// measured again, and what waited here from before is kept.
+func TestARestoredServersOrderIsCarriedOutAndNothingHeldIsOverwritten(t *testing.T) {
+	p := newPair(t)
+	leased := func(lease string) *fakeRun {
+		run := makeRun(1, protocol.Stop{Bytes: new(int64(2e6))}, 20, "cubic")
+		run.ref.Lease = lease
+		for _, order := range run.prepare {
+			order.Lease = lease
+		}
+		return run
+	}
+	p.begin(leased("aa"))
+	p.awaitBoth(t, "finished")
+	p.backend.change(func() { p.backend.run = nil }) // its samples are asked for by nobody: the server is gone
+	var before []string
+	require.Eventually(t, func() bool { before = chunkFiles(t, p.sender); return len(before) > 0 }, patience, 10*time.Millisecond)
+	content, err := os.ReadFile(before[0])
+	require.NoError(t, err)
+
+	p.begin(leased("bb"))
+	p.awaitBoth(t, "uploaded")
+	place := strings.Replace(before[0], "/1/", "/1-before-1/", 1)
+	kept, err := os.ReadFile(place)
+	require.NoError(t, err)
+	require.Equal(t, content, kept)
+	require.Len(t, chunkFiles(t, p.sender), len(before), "what was measured again is uploaded, and nothing else")
+
+	p.begin(leased("bb"))
+	p.backend.await(t, "a poll", patience, func() bool { return len(p.backend.polls["sender"]) > 0 })
+	require.Len(t, slices.DeleteFunc(slices.Clone(p.backend.events["sender"]), func(e map[string]any) bool { return e["kind"] != "ready" }), 2)
+}
+
 // A flow's seconds count from its first byte, which is late on a busy host: so it is their lengths that are compared.
 func TestStaggeredFlowsEndTogether(t *testing.T) {
 	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")

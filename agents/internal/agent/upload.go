@@ -142,14 +142,14 @@ func (a *Agent) noteStall(ref protocol.RunRef, left int64, progress *upload) {
 func (a *Agent) clearStall(ref protocol.RunRef) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.stalls = slices.DeleteFunc(a.stalls, func(s stall) bool { return s.ref == ref })
+	a.stalls = slices.DeleteFunc(a.stalls, func(s stall) bool { return s.ref.Names(ref) })
 }
 
 // isStalled tells whether an upload waits; its order comes with every poll meanwhile.
 func (a *Agent) isStalled(ref protocol.RunRef, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return slices.ContainsFunc(a.stalls, func(s stall) bool { return s.ref == ref && now.Before(s.until) })
+	return slices.ContainsFunc(a.stalls, func(s stall) bool { return s.ref.Names(ref) && now.Before(s.until) })
 }
 
 // uploadOne repeats until a chunk is acknowledged, set aside because it can never be, or left for later, or the upload

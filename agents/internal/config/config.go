@@ -88,6 +88,8 @@ type Policy struct {
 	RelayBufferBytes int64 `yaml:"relay_buffer_bytes"`
 	// RelayPrivate lets a relay have neighbours at addresses that are not of the public Internet.
 	RelayPrivate bool `yaml:"relay_private"`
+	// PublicOnly lets this host dial senders at addresses of the public Internet alone.
+	PublicOnly bool `yaml:"public_only"`
 	// HoldDays and HoldBytes bound how long, and how much, samples wait here for the server; past either the oldest go.
 	HoldDays  float64 `yaml:"hold_days"`
 	HoldBytes int64   `yaml:"hold_bytes"`

@@ -3,6 +3,7 @@ package host
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"net"
 	"os"
@@ -81,45 +82,88 @@ type Path struct {
 	MTUBytes int
 }
 
-// ReadPath describes the interface that has a local address, or that leads to a peer when the address is not of this
-// host. What cannot be read is left empty.
+// ReadPath describes the way to a peer, from a local address where one is bound: the interface is the route's, which need not be the
+// one that has the address. Without a peer it is the one with the address. What cannot be read is left empty.
 func ReadPath(local, peer string) Path {
-	link := linkWith(net.ParseIP(local))
+	way, _ := WayTo(local, peer)
+	link := linkNamed(way.Interface)
 	if link == nil {
-		link = linkTowards(net.ParseIP(peer))
+		link = linkWith(net.ParseIP(local))
 	}
 	if link == nil {
 		return Path{Offloads: map[string]bool{}}
 	}
 	name := link.Attrs().Name
 	path := Path{Interface: name, Qdisc: rootQdisc(link), Offloads: offloads(name), MTUBytes: link.Attrs().MTU}
-	if peer := net.ParseIP(peer); peer != nil {
-		path.Route, path.MTUBytes = routeTo(peer, path.MTUBytes)
+	if way.Interface != "" {
+		path.Route = way.words(peer)
+		path.MTUBytes = cmp.Or(way.MTUBytes, path.MTUBytes)
 	}
 	return path
 }
 
-// routeTo describes the route to an address; a route without an MTU has its interface's, or the one given where that is not known.
-func routeTo(peer net.IP, mtuBytes int) (text string, mtu int) {
-	routes, err := netlink.RouteGet(peer)
-	if err != nil || len(routes) == 0 {
-		return "", mtuBytes
-	}
-	route, words := routes[0], []string{peer.String()}
-	if route.Gw != nil {
-		words = append(words, "via", route.Gw.String())
-	}
-	if device := linkByIndex(route.LinkIndex); device != nil {
-		words, mtuBytes = append(words, "dev", device.Attrs().Name), device.Attrs().MTU
-	}
-	if route.Src != nil {
-		words = append(words, "src", route.Src.String())
-	}
-	if route.MTU > 0 {
-		mtuBytes = route.MTU
-	}
-	return strings.Join(words, " "), mtuBytes
+// Way is how packets to a peer leave, as the kernel's routes say at this moment. NextHop is empty where the peer is on the same network,
+// MTUBytes 0 where the route has none of its own.
+type Way struct {
+	Source    string
+	Interface string
+	NextHop   string
+	MTUBytes  int
 }
+
+// WayTo asks the routes, with the source address of a socket that is bound to it: rules may choose by it. False where there is no route, or
+// an address is a name.
+func WayTo(local, peer string) (Way, bool) {
+	to := net.ParseIP(peer)
+	if to == nil {
+		return Way{}, false
+	}
+	from := net.ParseIP(local)
+	if from != nil && linkWith(from) == nil {
+		from = nil // behind NAT: no packet leaves this host with it
+	}
+	routes, err := netlink.RouteGetWithOptions(to, &netlink.RouteGetOptions{SrcAddr: from})
+	if err != nil || len(routes) == 0 {
+		return Way{}, false
+	}
+	device := linkByIndex(routes[0].LinkIndex)
+	if device == nil {
+		return Way{}, false
+	}
+	way := Way{Interface: device.Attrs().Name, MTUBytes: routes[0].MTU}
+	if gateway := routes[0].Gw; gateway != nil {
+		way.NextHop = gateway.String()
+	}
+	switch source := routes[0].Src; {
+	case from != nil:
+		way.Source = from.String()
+	case source != nil:
+		way.Source = source.String()
+	}
+	return way, true
+}
+
+// words are those of `ip route get`.
+func (w Way) words(peer string) string {
+	words := []string{peer}
+	if w.NextHop != "" {
+		words = append(words, "via", w.NextHop)
+	}
+	words = append(words, "dev", w.Interface)
+	if w.Source != "" {
+		words = append(words, "src", w.Source)
+	}
+	return strings.Join(words, " ")
+}
+
+// DefaultInterface is the one by which packets leave for which no route is nearer; empty where there is none.
+func DefaultInterface() string {
+	way, _ := WayTo("", farAway)
+	return way.Interface
+}
+
+// farAway is of the documentation's range (RFC 5737): no route names it.
+const farAway = "192.0.2.1"
 
 // HasAddress tells whether an address is one of this host's own.
 func HasAddress(address string) bool { return linkWith(net.ParseIP(address)) != nil }
@@ -140,15 +184,15 @@ func linkWith(ip net.IP) netlink.Link {
 	return nil
 }
 
-func linkTowards(ip net.IP) netlink.Link {
-	if ip == nil {
+func linkNamed(name string) netlink.Link {
+	if name == "" {
 		return nil
 	}
-	routes, err := netlink.RouteGet(ip)
-	if err != nil || len(routes) == 0 {
+	link, err := netlink.LinkByName(name)
+	if err != nil {
 		return nil
 	}
-	return linkByIndex(routes[0].LinkIndex)
+	return link
 }
 
 func linkByIndex(index int) netlink.Link {

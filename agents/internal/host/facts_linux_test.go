@@ -63,6 +63,44 @@ func TestTheRouteNamesItsGatewayAndItsOwnMTU(t *testing.T) {
 	})
 }
 
+// A host with two uplinks: its default route decides, and not the interface with the address that it was told.
+func TestTheWayIsTheRoutesAndNotTheAddresses(t *testing.T) {
+	near, satellite, cable := hosttest.NewNamespace(t), hosttest.NewNamespace(t), hosttest.NewNamespace(t)
+	hosttest.JoinAs(t, near, "sat", "198.51.100.1/24", satellite, "data", "198.51.100.254/24")
+	hosttest.JoinAs(t, near, "lan", "10.9.0.2/24", cable, "data", "10.9.0.1/24")
+	near.Do(t, func() {
+		device, err := netlink.LinkByName("lan")
+		require.NoError(t, err)
+		require.Empty(t, DefaultInterface())
+		everything, err := netlink.ParseIPNet("0.0.0.0/0")
+		require.NoError(t, err)
+		byCable := &netlink.Route{LinkIndex: device.Attrs().Index, Dst: everything, Gw: net.ParseIP("10.9.0.1")}
+		require.NoError(t, netlink.RouteAdd(byCable))
+		require.Equal(t, "lan", DefaultInterface())
+		require.Equal(t, "sat", ReadPath("198.51.100.1", "").Interface, "without a peer there is only the address")
+
+		dialled, known := WayTo("", "203.0.113.7")
+		require.True(t, known)
+		require.Equal(t, Way{Source: "10.9.0.2", Interface: "lan", NextHop: "10.9.0.1"}, dialled)
+		path := ReadPath("", "203.0.113.7")
+		require.Equal(t, []string{"lan", "203.0.113.7 via 10.9.0.1 dev lan src 10.9.0.2"}, []string{path.Interface, path.Route})
+
+		bound, known := WayTo("198.51.100.1", "203.0.113.7")
+		require.True(t, known)
+		require.Equal(t, Way{Source: "198.51.100.1", Interface: "lan", NextHop: "10.9.0.1"}, bound, "an address alone moves no packet")
+
+		satellite, err := netlink.LinkByName("sat")
+		require.NoError(t, err)
+		there, err := netlink.ParseIPNet("203.0.113.0/24")
+		require.NoError(t, err)
+		require.NoError(t, netlink.RouteAdd(&netlink.Route{LinkIndex: satellite.Attrs().Index, Dst: there, Gw: net.ParseIP("198.51.100.254")}))
+		changed, _ := WayTo("", "203.0.113.7")
+		require.Equal(t, Way{Source: "198.51.100.1", Interface: "sat", NextHop: "198.51.100.254"}, changed)
+		_, known = WayTo("", "a-name.example")
+		require.False(t, known)
+	})
+}
+
 func TestFreeBytesOfAFolder(t *testing.T) {
 	free, err := FreeBytes(t.TempDir())
 	require.NoError(t, err)

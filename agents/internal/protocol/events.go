@@ -1,6 +1,9 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // EventKind names an event.
 type EventKind string
@@ -127,6 +130,9 @@ type Outcome struct {
 	AppBytes     int64         `json:"app_bytes"`
 	LocalAddress string        `json:"local_address"`
 	PeerAddress  string        `json:"peer_address"`
+	// Way is how this end's packets left when the flow had begun, WayAtEnd when it ended; nil: not known.
+	Way      *Way `json:"way,omitempty"`
+	WayAtEnd *Way `json:"way_at_end,omitempty"`
 	// HandshakeRTTUs is the round trip of the connection's own handshake; nil where its packets were repeated, or there was none.
 	HandshakeRTTUs *int64 `json:"handshake_rtt_us"`
 	TCPInfoBytes   int    `json:"tcp_info_bytes"`
@@ -147,6 +153,14 @@ type Outcome struct {
 	Delivery *Delivery `json:"delivery,omitempty"`
 	// Sites is the table of an emulated link's sites; nil: none was kept.
 	Sites *SiteTable `json:"sites,omitempty"`
+}
+
+// Way is a host's own part of a flow's path, by its routes: the address that packets carry as their source, the interface that they
+// leave by, and the first hop, empty where the peer is on the same network.
+type Way struct {
+	Source    string `json:"source"`
+	Interface string `json:"interface"`
+	NextHop   string `json:"next_hop,omitempty"`
 }
 
 // WrongAt is the first byte that was not the content's, and the last hop whose tags held.
@@ -217,5 +231,15 @@ type Event interface {
 // Head returns the common part of an event.
 func (h EventHead) Head() EventHead { return h }
 
-// EncodeEvent returns the body to post.
-func EncodeEvent(event Event) ([]byte, error) { return json.Marshal(event) }
+// EncodeEvent returns the body to post, with the lease under which the run was ordered.
+func EncodeEvent(ref RunRef, event Event) ([]byte, error) {
+	body, err := json.Marshal(event)
+	if err != nil || ref.Lease == "" {
+		return body, err
+	}
+	lease, err := json.Marshal(ref.Lease)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat([]byte(`{"lease":`), lease, []byte(","), body[1:]), nil
+}

@@ -100,11 +100,16 @@ const (
 	EndedRefused      Ended = "refused"
 )
 
-// RunRef names one attempt at one run.
+// RunRef names one attempt at one run. Lease tells orders for one attempt apart that a server gave before and after it was restored from
+// a copy; empty: the server does not say it.
 type RunRef struct {
 	RunID   string `json:"run_id"`
 	Attempt int    `json:"attempt"`
+	Lease   string `json:"lease,omitempty"`
 }
+
+// Names tells whether both are of one attempt, whoever leased it.
+func (r RunRef) Names(other RunRef) bool { return r.RunID == other.RunID && r.Attempt == other.Attempt }
 
 // Host is the facts and capabilities that an agent sends at joining, at start and on change.
 type Host struct {

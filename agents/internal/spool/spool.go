@@ -22,6 +22,8 @@ const (
 	headerBytes = 12
 	suffix      = ".dlc"
 	badSuffix   = ".bad"
+	// replacedMark is in the names of folders whose attempt was measured another time.
+	replacedMark = "-before-"
 	// asideName is the file that marks an attempt as set aside.
 	asideName = "aside"
 )
@@ -219,6 +221,33 @@ func (s *Spool) Discard(runID string, attempt int) error {
 	}
 	s.index.dropAttempt(runID, attempt)
 	return s.prune(runID, attempt)
+}
+
+// Replace moves what there is of an attempt out of the way of another measurement under the same name, and returns where it is now; empty
+// where there was nothing. It is offered no more, and deleted by nobody.
+func (s *Spool) Replace(runID string, attempt int) (place string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	from := s.attemptDir(runID, attempt)
+	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	for number := 1; ; number++ {
+		place = fmt.Sprintf("%s%s%d", from, replacedMark, number)
+		if _, err := os.Stat(place); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	if err := os.Rename(from, place); err != nil {
+		return "", fmt.Errorf("keep chunks of before: %w", err)
+	}
+	s.index.dropAttempt(runID, attempt)
+	return place, nil
+}
+
+// Replaced are the folders of attempts that another measurement took the name of.
+func (s *Spool) Replaced() ([]string, error) {
+	return filepath.Glob(filepath.Join(s.dir, "*", "*"+replacedMark+"*"))
 }
 
 // SetAside takes an attempt's chunks out of what is offered, and keeps them for people.

@@ -104,11 +104,16 @@ type flowRun struct {
 	sites *protocol.SiteTable
 	// note is a sentence about the trace for people, empty without one.
 	note string
+	// way is how packets left when the flow had begun; nil: not known.
+	way *protocol.Way
 }
 
 func (f *flowRun) carryOut(ctx context.Context, ports *ports, peer string) (protocol.Outcome, error) {
 	defer f.unwatch()
 	defer f.endHalf()
+	if host, _, err := net.SplitHostPort(peer); err == nil {
+		f.way = wayTo("", host) // over TCP its connection tells more
+	}
 	if f.flow.Transport.Kind == protocol.TransportTCP || f.flow.Transport.Kind == protocol.TransportSplit {
 		f.before = countHystart()
 	}
@@ -225,6 +230,7 @@ func silence(conn *net.TCPConn) time.Duration {
 func (f *flowRun) open(conn *net.TCPConn) (err error) {
 	f.sampling = protocol.SamplingPolled
 	f.handshakeRTT = handshakeRTT(conn)
+	f.way = wayBetween(conn.LocalAddr().String(), conn.RemoteAddr().String())
 	if f.flow.Role == protocol.RoleReceiver {
 		f.stampArrivals(conn)
 		f.actualCC, err = f.trial.env.Controls.Actual(conn)
@@ -324,7 +330,7 @@ func (f *flowRun) outcome(result transfer.Result) protocol.Outcome {
 		TCPInfoBytes: f.stats.TCPInfoBytes, Samples: f.stats.Samples, Chunks: f.stats.Blocks,
 		Sampling: cmp.Or(f.sampling, protocol.SamplingPolled), DroppedSamples: f.stats.Dropped,
 		AchievedRateHz: f.stats.AchievedRateHz, LatenessMeanUs: f.stats.LatenessMeanUs, LatenessMaxUs: f.stats.LatenessMaxUs,
-		Ended: protocol.Ended(result.Ended), WrongAt: f.wrongAt(), Delivery: f.endHalf(), Sites: f.sites,
+		Way: f.way, WayAtEnd: wayBetween(result.Local, result.Peer), Ended: protocol.Ended(result.Ended), WrongAt: f.wrongAt(), Delivery: f.endHalf(), Sites: f.sites,
 	}
 	if detail := strings.Join(slices.DeleteFunc([]string{result.Detail, f.note}, isEmpty), "; "); detail != "" {
 		outcome.Detail = new(protocol.Sentence(detail))

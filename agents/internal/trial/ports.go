@@ -239,10 +239,8 @@ func (t *Trial) resolve(flow protocol.Flow, peer string) (netip.AddrPort, error)
 	if host.IsUnspecified() || host.IsMulticast() || host.IsLoopback() && !isLoopback(t.env.Config.DataHost) {
 		return netip.AddrPort{}, refuse("%s: %s is not an address of another host", describe(flow), host)
 	}
-	if may := t.mayDial(flow); may != nil {
-		if err := may(host); err != nil {
-			return netip.AddrPort{}, err
-		}
+	if err := t.mayDial(flow)(host); err != nil {
+		return netip.AddrPort{}, err
 	}
 	return address, nil
 }

@@ -10,6 +10,8 @@ var (
 		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
 		"192.168.0.0/16", "240.0.0.0/4", "2001::/23",
 	)
+	// neverDialled are of this host's own cable, and where clouds tell their machines secrets: no measuring host is there.
+	neverDialled  = prefixes("169.254.0.0/16", "fe80::/10", "100.100.100.200/32", "fd00:ec2::254/128")
 	globalUnicast = netip.MustParsePrefix("2000::/3") // all that IPv6 has of it
 	nat64         = netip.MustParsePrefix("64:ff9b::/96")
 	sixToFour     = netip.MustParsePrefix("2002::/16")
@@ -35,6 +37,21 @@ func isPublic(host netip.Addr) bool {
 		}
 	}
 	return true
+}
+
+// refuseAny keeps every flow from what no measuring host is at, whoever names it.
+func refuseAny(host netip.Addr) error {
+	for _, face := range faces(host) {
+		if face.IsUnspecified() || face.IsMulticast() {
+			return refuse("%s is not an address of a host", host)
+		}
+		for _, never := range neverDialled {
+			if never.Contains(face) {
+				return refuse("%s is link-local, or where a cloud tells its machines secrets; nothing is dialled there", host)
+			}
+		}
+	}
+	return nil
 }
 
 // faces are where packets to a host go: IPv6 may carry an IPv4 address, to which a gateway on the way sends them.

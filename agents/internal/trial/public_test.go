@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/config"
+	"downlink/agents/internal/protocol"
 )
 
 func TestARelayReachesThePublicInternetAlone(t *testing.T) {
@@ -28,10 +29,41 @@ func TestARelayReachesThePublicInternetAlone(t *testing.T) {
 	for _, text := range taken {
 		require.NoError(t, refuseNeighbour(netip.MustParseAddr(text), config.Policy{}), text)
 	}
-	for _, text := range []string{"10.1.2.3", "100.64.0.1", "127.0.0.1", "fd12::1", "fe80::1%eth0", "64:ff9b::a00:1"} {
+	for _, text := range []string{"10.1.2.3", "100.64.0.1", "127.0.0.1", "fd12::1", "64:ff9b::a00:1"} {
 		require.NoError(t, refuseNeighbour(netip.MustParseAddr(text), config.Policy{RelayPrivate: true}), text)
 	}
-	for _, text := range []string{"0.0.0.0", "224.0.0.1", "::", "ff02::1", "64:ff9b::e000:1"} {
+	for _, text := range []string{"0.0.0.0", "224.0.0.1", "::", "ff02::1", "64:ff9b::e000:1", "fe80::1%eth0", "169.254.169.254"} {
 		require.Error(t, refuseNeighbour(netip.MustParseAddr(text), config.Policy{RelayPrivate: true}), text)
 	}
+}
+
+// Whatever a sender says of itself, a receiver dials no address at which no measuring host is, and none of its own network where the
+// owner does not measure there: plain, mapped, and inside NAT64 and 6to4.
+func TestAReceiverIsNotSteeredIntoItsOwnNetwork(t *testing.T) {
+	never := []string{
+		"169.254.169.254", "169.254.1.1", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "100.100.100.200", "0.0.0.0", "::", "224.0.0.1", "ff02::1",
+		"::ffff:169.254.169.254", "64:ff9b::169.254.169.254", "2002:a9fe:a9fe::1", "127.0.0.1", "::1", "::ffff:127.0.0.1", "64:ff9b::127.0.0.1", "2002:7f00:1::",
+	}
+	inner := []string{"10.0.0.1", "172.16.3.4", "192.168.1.1", "100.64.0.7", "fd12::1", "64:ff9b::10.0.0.1", "2002:c0a8:101::1"}
+	for _, publicOnly := range []bool{false, true} {
+		trial := &Trial{order: &protocol.Prepare{}, env: Env{Config: config.Config{DataHost: "203.0.113.7", Policy: config.Policy{PublicOnly: publicOnly}}}}
+		for _, role := range []protocol.Role{protocol.RoleReceiver, protocol.RoleRelay} {
+			may := trial.mayDial(protocol.Flow{Role: role})
+			for _, text := range never {
+				require.Error(t, may(netip.MustParseAddr(text)), text)
+			}
+			require.NoError(t, may(netip.MustParseAddr("203.0.113.9")))
+			require.NoError(t, may(netip.MustParseAddr("2a00::1")))
+		}
+		for _, text := range inner {
+			err := trial.mayDial(protocol.Flow{Role: protocol.RoleReceiver})(netip.MustParseAddr(text))
+			if publicOnly {
+				require.ErrorContains(t, err, "public_only", text)
+			} else {
+				require.NoError(t, err, "laboratories measure within their own networks: %s", text)
+			}
+		}
+	}
+	home := &Trial{order: &protocol.Prepare{}, env: Env{Config: config.Config{DataHost: "127.0.0.1"}}}
+	require.NoError(t, home.mayDial(protocol.Flow{Role: protocol.RoleReceiver})(netip.MustParseAddr("127.0.0.1")), "both ends on one host")
 }

@@ -106,10 +106,8 @@ func checkRelayed(flow protocol.Flow, c config.Config) error {
 
 // refuseNeighbour keeps a relay from reaching into networks that the Internet does not reach.
 func refuseNeighbour(host netip.Addr, policy config.Policy) error {
-	for _, face := range faces(host) {
-		if face.IsUnspecified() || face.IsMulticast() {
-			return refuse("%s is not an address of a host", host)
-		}
+	if err := refuseAny(host); err != nil {
+		return err
 	}
 	if !policy.RelayPrivate && !isPublic(host) {
 		return refuse("%s is not an address of the public Internet (a private, shared or loopback one, perhaps inside IPv6); this host's policy (relay_private) does not let it relay there", host)
@@ -117,12 +115,28 @@ func refuseNeighbour(host netip.Addr, policy config.Policy) error {
 	return nil
 }
 
-// mayDial is what holds for a flow's neighbour upstream beside the rules for all flows.
-func (t *Trial) mayDial(flow protocol.Flow) func(netip.Addr) error {
-	if flow.Role != protocol.RoleRelay {
-		return nil
+// refuseSender keeps a receiver from being steered into its own network, where the owner does not measure there.
+func (t *Trial) refuseSender(host netip.Addr) error {
+	if err := refuseAny(host); err != nil {
+		return err
 	}
-	return func(host netip.Addr) error { return refuseNeighbour(host, t.env.Config.Policy) }
+	for _, face := range faces(host) {
+		if face.IsLoopback() && !isLoopback(t.env.Config.DataHost) {
+			return refuse("%s is not an address of another host", host)
+		}
+	}
+	if t.env.Config.Policy.PublicOnly && !isPublic(host) {
+		return refuse("%s is not an address of the public Internet (a private, shared or loopback one, perhaps inside IPv6); this host's policy (public_only) does not let it dial there", host)
+	}
+	return nil
+}
+
+// mayDial is what holds for a flow's neighbour upstream, by the address that its name was resolved to.
+func (t *Trial) mayDial(flow protocol.Flow) func(netip.Addr) error {
+	if flow.Role == protocol.RoleRelay {
+		return func(host netip.Addr) error { return refuseNeighbour(host, t.env.Config.Policy) }
+	}
+	return t.refuseSender
 }
 
 // relayExtra are the columns of a split flow's relay beside those of its sending connection.

@@ -26,7 +26,7 @@ func (t *Trial) reportReady(before map[string]string, ports *ports) error {
 }
 
 func (t *Trial) fingerprint() protocol.Fingerprint {
-	path := host.ReadPath(t.env.Config.DataHost, t.peerHost())
+	path := host.ReadPath(t.boundAddress(), t.peerHost())
 	fingerprint := protocol.Fingerprint{
 		Kernel: host.Read().Kernel, BootID: t.env.BootID, Version: t.env.Version,
 		Interface: path.Interface, Qdisc: path.Qdisc, Offloads: path.Offloads, Route: path.Route, MTUBytes: path.MTUBytes,
@@ -36,6 +36,14 @@ func (t *Trial) fingerprint() protocol.Fingerprint {
 		fingerprint.ClockErrorMs = milliseconds(estimate.Error)
 	}
 	return fingerprint
+}
+
+// boundAddress is what this host's data ports listen at. A receiver dials: its routes choose.
+func (t *Trial) boundAddress() string {
+	if t.isAsked() || !net.ParseIP(t.peerHost()).IsGlobalUnicast() {
+		return t.env.Config.DataHost
+	}
+	return ""
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

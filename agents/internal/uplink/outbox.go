@@ -109,7 +109,7 @@ func (o *Outbox) load(number int) {
 // Add returns once the event is safe on disk. One that finds no room there is kept in memory: with the process it is lost, but
 // without it the server would not hear why a run ended, which may be for want of room.
 func (o *Outbox) Add(ref protocol.RunRef, event protocol.Event) error {
-	body, err := protocol.EncodeEvent(event)
+	body, err := protocol.EncodeEvent(ref, event)
 	if err != nil {
 		return fmt.Errorf("encode event: %w", err)
 	}

@@ -31,7 +31,7 @@ _ORDER = (
 
 def accept_event(unit: Unit, agent: Agent, run_id: UUID, event: Mapping[str, Any], now: datetime) -> None:
     """Note an event (agent-protocol.md section 5) and let the run go on. ConflictError: the agent restores and drops the run."""
-    run, host = _own_run(unit, agent, run_id, event["attempt"])
+    run, host = _own_run(unit, agent, run_id, event)
     if run.state not in ACTIVE or run.released_at is not None:
         accept_late(unit, run, host, event, now)
         return
@@ -42,12 +42,15 @@ def accept_event(unit: Unit, agent: Agent, run_id: UUID, event: Mapping[str, Any
     runs.advance(unit, run, now)
 
 
-def _own_run(unit: Unit, agent: Agent, run_id: UUID, attempt: int) -> tuple[Run, RunHost]:
+def _own_run(unit: Unit, agent: Agent, run_id: UUID, event: Mapping[str, Any]) -> tuple[Run, RunHost]:
+    """An event of another lease is of what a server did from which this one was restored."""
+    attempt, lease = event["attempt"], event.get("lease")
     if rows.find_host(unit, run_id, agent.name) is None:
         raise ConflictError("not_your_run", f"Run {run_id} is not leased to {agent.name}; restore and drop it.")
     run = rows.get_run(unit, run_id, is_locked=True)
     host = rows.find_host(unit, run_id, agent.name)  # read again: it may have changed before the lock
-    if host is None or run.attempt != attempt or run.state == RunState.PLANNED:
+    is_of_another = lease is not None and run.lease is not None and lease != run.lease
+    if host is None or run.attempt != attempt or run.state == RunState.PLANNED or is_of_another:
         raise ConflictError(
             "not_your_run", f"Attempt {attempt} of run {run_id} is not leased to {agent.name}; restore and drop it."
         )

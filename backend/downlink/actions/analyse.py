@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from downlink.actions import runs
@@ -14,14 +15,17 @@ from downlink.analysis.intervals import plain
 from downlink.analysis.objects import object_times_s, received_times_s
 from downlink.analysis.steady import time_to_steady_s
 from downlink.analysis.validity import TraceFault, find_fault
+from downlink.domain.campaign import TCP
 from downlink.domain.missing import is_final, missing_sentence, told_by
+from downlink.domain.plausible import Measured, implausible
 from downlink.domain.point import ENDS, Point
 from downlink.domain.run import Reason, RunState
+from downlink.domain.way import way_of
 from downlink.judges import JUDGES, Judge
-from downlink.storage import judged, traces
+from downlink.storage import judged, links, traces
 from downlink.storage import runs as rows
 from downlink.storage.judged import Found
-from downlink.storage.tables import Metric, Run, RunFlow
+from downlink.storage.tables import FlowProxy, Metric, Run, RunFlow
 from downlink.storage.unit import Unit
 from downlink.traces import FlowTrace, RunTrace, open_run
 
@@ -37,6 +41,7 @@ def analyse_run(unit: Unit, run_id: UUID, now: datetime) -> None:
     run = rows.get_run(unit, run_id, is_locked=True)
     if run.needs == "analyse":
         store(unit, [found])
+        run.way = _way(unit, run)
         _end(unit, run, next(iter(faults), None), now)
         note_checks(unit, run, found.found, now)
 
@@ -53,14 +58,39 @@ class Judged:
     run: Run
     found: Found
     flows: Sequence[tuple[RunFlow, Mapping[str, object]]]
+    measured: Sequence[Measured]
 
 
 def judge_run(opened: RunTrace) -> Judged:
     found = judge(opened)
     steady_bps = {row["flow"]: row["throughput_bps"] for row in found[Metric] if row["phase"] == "steady"}
-    return Judged(
-        opened.run, found, [(each.flow, _flow_columns(each, steady_bps[each.flow.flow])) for each in opened.judged]
-    )
+    columns = [(each.flow, _flow_columns(each, steady_bps[each.flow.flow])) for each in opened.judged]
+    return Judged(opened.run, found, columns, _measured(opened, found))
+
+
+def _measured(opened: RunTrace, found: Found) -> list[Measured]:
+    """What a link may not be able to give, of each flow with data."""
+    overall = {row["flow"]: row for row in found[Metric] if row["phase"] == "overall"}
+    paths = {row["flow"]: row["path"] for row in found[FlowProxy]}
+    return [
+        Measured(
+            flow=each.flow.flow,
+            receiver=each.flow.receiver,
+            rate_bps=overall[each.flow.flow]["goodput_bps"] or overall[each.flow.flow]["throughput_bps"],
+            least_rtt_ms=_least_rtt_ms(each),
+            path=paths.get(each.flow.flow),
+            is_end_to_end=each.flow.kind == TCP,
+        )
+        for each in opened.judged
+        if each.flow.flow in overall and not each.flow.is_probe
+    ]
+
+
+def _least_rtt_ms(each: FlowTrace) -> float | None:
+    if "rtt_us" not in each.sender:
+        return None
+    known = each.sender["rtt_us"][each.sender["rtt_us"] > 0]
+    return float(known.min()) / 1e3 if len(known) else None
 
 
 def _flow_columns(each: FlowTrace, steady_bps: float | None) -> Mapping[str, object]:
@@ -77,8 +107,10 @@ def store(unit: Unit, results: Sequence[Judged]) -> None:
     tables = [table for each in JUDGES for table in each.tables]
     found = {table: [row for each in results for row in each.found[table]] for table in tables}
     judged.replace(unit, [each.run.id for each in results], found)
+    orbits = links.orbits(unit, {each.run.link for each in results})
     for each in results:
         each.run.analysis_version = ANALYSIS_VERSION
+        each.run.implausible = implausible(each.measured, each.run.nominal_rate_bps, orbits.get(each.run.link)) or None
         for flow, columns in each.flows:
             for name, value in columns.items():
                 setattr(flow, name, value)
@@ -98,6 +130,21 @@ def _received_times(each: FlowTrace) -> list[float]:
     columns = each.receiver
     start_us = round(each.flow.start_s * 1e6)
     return list(received_times_s(columns["elapsed_us"], columns["received_bytes"], start_us).tolist())
+
+
+def _way(unit: Unit, run: Run) -> dict[str, Any] | None:
+    """Which one the flows took, as both ends said; None where neither did, or the run was imported."""
+    flows = rows.flows_of(unit, run.id)
+    ends = [
+        (end, agent, outcome)
+        for flow in flows
+        for end, agent, outcome in (
+            ("receiver", flow.receiver, flow.receiver_outcome),
+            ("sender", flow.sender, flow.sender_outcome),
+        )
+    ]
+    way = way_of(ends)
+    return way.to_dict() if way.is_known else None
 
 
 def _faults(flows: Iterable[FlowTrace]) -> Iterator[TraceFault]:

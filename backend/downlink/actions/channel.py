@@ -67,7 +67,7 @@ def hear(unit: Unit, agent: Agent, report: AgentReport, said: dict[str, Any], no
     said: detail, progress, spool, host, protocol as the agent sent them.
     """
     if said["host"] is not None:
-        agent.host, agent.boot_id = said["host"], said["host"]["boot_id"]
+        agent.host, agent.boot_id = _facts_of_host(unit, agent, said["host"]), said["host"]["boot_id"]
     if not is_noted(agent, report, said["detail"]):
         data = {"agent": agent.name, "agent_status": report.status, "detail": said["detail"]}
         add_event(unit, now, "agent", data)
@@ -82,6 +82,14 @@ def hear(unit: Unit, agent: Agent, report: AgentReport, said: dict[str, Any], no
     if found:
         _hear_of_run(unit, *found, report, said, now)
     return found is not None
+
+
+def _facts_of_host(unit: Unit, agent: Agent, said: dict[str, Any]) -> dict[str, Any]:
+    """What a poll says of the host. Where data is dialled stays as it was while a run is in the agent's hands: others were told it."""
+    known = agent.host.get("data_host")
+    if said["data_host"] == known or known is None or rows.run_of_agent(unit, agent.name) is None:
+        return said
+    return {**said, "data_host": known}
 
 
 def locked_run(unit: Unit, agent: Agent) -> tuple[Run, RunHost] | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import structlog
 
@@ -246,7 +246,7 @@ def _start(unit: Unit, leased: Mapping[UUID, tuple[Contender, Lease]], now: date
         planned.wake_links(unit, [run.link])
         if is_taken:
             runs.set_state(unit, run, RunState.LEASED, now)
-            run.wake_at = now
+            run.wake_at, run.lease = now, uuid4().hex
             budget = leased[run.id][1].budget
             run.budget = asdict(budget) if budget else None
             line.note_share(unit, (run.campaign_id, run.link), leased[run.id][0].share)

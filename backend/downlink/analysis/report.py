@@ -44,7 +44,7 @@ class FlowRecord:
     """One flow of one complete run. run: the run's name, copied into the report.
 
     series: (quantities, bins). metrics: (phases, metrics). object_times: by what they count from and to (`OBJECT_TIMES`),
-    element N - 1 is the time to N MB in seconds; what is not known is not there.
+    element N - 1 is the time to N MB in seconds; what is not known is not there. is_implausible: its run says what the link cannot give.
     """
 
     run: str
@@ -56,6 +56,7 @@ class FlowRecord:
     series: Floats
     metrics: Floats
     object_times: Mapping[str, Floats] = field(default_factory=dict)
+    is_implausible: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Group:
     time_to_steady_s: to the flow's own steady state. time_to_level_s: to level_bps, the same for all runs, which is the
     link's ("nominal") or the median of the runs' steady states ("median"). object_times: up to what all
     runs reached. values: of each run, by cycle (runs, places). not_within: which runs did not come to the two times while they
-    were watched (runs, times). too_short: runs without a single bin.
+    were watched (runs, times). too_short: runs without a single bin. implausible: runs that say what the link cannot give.
     """
 
     link: str
@@ -101,6 +102,7 @@ class Group:
     not_within: NDArray[np.bool_]
     phases: tuple[str, ...]
     too_short: int
+    implausible: int
 
     @property
     def run_values(self) -> RunValues:
@@ -128,6 +130,7 @@ class Group:
                 for row, phase in enumerate(self.phases)
             },
             "too_short": self.too_short,
+            **({"implausible": self.implausible} if self.implausible else {}),
             "time_to_steady_s": self.time_to_steady_s.to_dict(),
             "time_to_level_s": self.time_to_level_s.to_dict(),
             "level_bps": plain(self.level_bps),
@@ -280,6 +283,7 @@ def _group(members: list[FlowRecord], phases: tuple[str, ...], nominal_rate_bps:
         not_within=np.isnan(np.column_stack([own_s, common_s])) & ~np.isnan(watched_s)[:, None],
         phases=phases,
         too_short=sum(each.series.shape[1] == 0 for each in members),
+        implausible=sum(each.is_implausible for each in members),
     )
 
 

@@ -34,18 +34,18 @@ from downlink.storage.tables import RunFlow
 
 
 def order_message(facts: OrderFacts) -> AnyOrder:
-    run_id, attempt = facts.order.run_id, facts.attempt
+    own = {"run_id": facts.order.run_id, "attempt": facts.attempt, "lease": facts.run.lease if facts.run else None}
     match facts.order.kind:
         case OrderKind.PREPARE:
             return _prepare(facts)
         case OrderKind.GO:
             return _go(facts)
         case OrderKind.ABORT:
-            return AbortOrder(run_id=run_id, attempt=attempt, reason=facts.reason)
+            return AbortOrder.model_validate({**own, "reason": facts.reason})
         case OrderKind.UPLOAD:
-            return UploadOrder(run_id=run_id, attempt=attempt)
+            return UploadOrder.model_validate(own)
         case OrderKind.DISCARD:
-            return DiscardOrder(run_id=run_id, attempt=attempt, reason=facts.reason, delete=_may_delete(facts))
+            return DiscardOrder.model_validate({**own, "reason": facts.reason, "delete": _may_delete(facts)})
 
 
 def _may_delete(facts: OrderFacts) -> bool:
@@ -62,6 +62,7 @@ def _prepare(facts: OrderFacts) -> PrepareOrder:
     return PrepareOrder(
         run_id=run.id,
         attempt=run.attempt,
+        lease=run.lease,
         roles=cast(list[Role], host.roles),
         stop=run.stop,
         deadline_s=run.deadline_s,

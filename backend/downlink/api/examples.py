@@ -37,6 +37,7 @@ EXAMPLES: Mapping[str, Any] = {
     "create_token": {"name": "Nightly export", "scopes": ["read"], "expires_in_days": 365},
     "create_share": {"name": "For our partners", "expires_in_days": 30},
     "call_trigger": {"value": 0.5},
+    "decide_run": {"keeps": False, "why": "It went over the cable: the dish had no power."},
     "set_retention": {"traces_days": 90, "series_days": 730},
     "preview_retention": {"traces_days": 90},
     "remove_data": {"part": "traces"},

@@ -7,12 +7,13 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
-from downlink.actions import reruns, runs
+from downlink.actions import deciding, reruns, runs
 from downlink.api import present
 from downlink.api.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may_with_run, problems
 from downlink.api.encoded import json_response
 from downlink.api.schemas.linklogs import LinkCourse
-from downlink.api.schemas.runs import CampaignNow, Run, RunList, RunSeries, RunStateName
+from downlink.api.schemas.runs import CampaignNow, DecisionBody, Run, RunList, RunSeries, RunStateName
+from downlink.domain.access import Caller
 from downlink.domain.permission import Verb
 from downlink.storage import runs as rows
 from downlink.views.linklogs import link_course
@@ -78,3 +79,25 @@ def cancel_run(run_id: UUID, unit: UnitOfWork, now: Now) -> Run:
 def rerun_run(run_id: UUID, unit: UnitOfWork, now: Now) -> Run:
     """Plan another attempt at the place of a run that has ended without being complete; the answer is the new run."""
     return present.run(rows.get_run_details(unit, reruns.rerun_run(unit, run_id, now).id))
+
+
+@router.put("/runs/{run_id}/decision", responses=problems(401, 403, 404, 409))
+def decide_run(
+    run_id: UUID,
+    body: DecisionBody,
+    caller: Annotated[Caller, may_with_run(Verb.RUN_CAMPAIGN)],
+    unit: UnitOfWork,
+    now: Now,
+) -> Run:
+    """Leave a run out of all numbers over several runs, or keep it, with a reason. Its own numbers stay; the report is made again."""
+    deciding.decide(unit, run_id, body.why, now, keeps=body.keeps, actor=caller.actor)
+    return present.run(rows.get_run_details(unit, run_id))
+
+
+@router.delete("/runs/{run_id}/decision", responses=problems(401, 403, 404, 409))
+def undo_decision(
+    run_id: UUID, caller: Annotated[Caller, may_with_run(Verb.RUN_CAMPAIGN)], unit: UnitOfWork, now: Now
+) -> Run:
+    """Take that back: the run counts as if nobody had decided."""
+    deciding.undo(unit, run_id, now, actor=caller.actor)
+    return present.run(rows.get_run_details(unit, run_id))

@@ -18,13 +18,24 @@ from downlink.domain.point import Point
 
 app = typer.Typer(help="The runs of a campaign: list, show, cancel, run again, download a trace.", no_args_is_help=True)
 
+
+def _state(run: Mapping[str, Any]) -> str:
+    """With what is to know of its numbers."""
+    remarks = {
+        "partial": (run.get("import_source") or {}).get("partial"),
+        "implausible": run.get("implausible"),
+        "left out": (run.get("decision") or {}).get("keeps") is False,
+    }
+    return ", ".join([run["state"], *(name for name, holds in remarks.items() if holds)])
+
+
 COLUMNS: list[Column] = [
     ("run", lambda r: r["id"]),
     ("cycle", lambda r: r["cycle"]),
     ("condition", lambda r: r["condition"]),
     ("link", lambda r: r["link"]),
     ("attempt", lambda r: r["attempt"]),
-    ("state", lambda r: r["state"]),
+    ("state", _state),
     ("started", lambda r: moment(r["started_at"])),
     ("throughput", lambda r: megabits(r["throughput_bps"])),
     ("reason", lambda r: r["reason"]),
@@ -91,6 +102,23 @@ def cancel(run: str) -> None:
     """Stop a run; its hosts are put back."""
     connect().post(f"/runs/{run}/cancel")
     say("Cancelled; the hosts are being put back.")
+
+
+Why = Annotated[str, typer.Option(help="The reason, for the record")]
+
+
+@app.command("leave-out")
+def leave_out(run: str, why: Why) -> None:
+    """Leave a run out of all numbers over several runs; its own numbers stay."""
+    connect().put(f"/runs/{run}/decision", {"keeps": False, "why": why})
+    say("Left out; the report is being made again.")
+
+
+@app.command()
+def keep(run: str, why: Why) -> None:
+    """Keep a run that is marked as implausible; the decision is on record."""
+    connect().put(f"/runs/{run}/decision", {"keeps": True, "why": why})
+    say("Kept.")
 
 
 @app.command()
@@ -168,6 +196,13 @@ def hops(
 
 def _print_run(run: dict[str, Any]) -> None:
     print_table([run], COLUMNS)
+    for sentence in run.get("implausible") or ():
+        say(f"\nImplausible: {sentence}")
+    if decision := run.get("decision"):
+        say(f"\n{decision['by']} {'keeps it' if decision['keeps'] else 'left it out'}: {decision['why']}")
+    if way := run.get("way"):
+        told = [f"{end} {way[end]}" for end in ("receiver", "sender") if way[end]]
+        say(f"\nWay: {'; '.join(told)}; seen by the sender as {', '.join(way['addresses']) or 'unknown'}.")
     for each in run.get("unexpected", ()):
         say(f"\nOutside its expected range. {each['detail']}")
     say("")

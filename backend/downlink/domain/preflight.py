@@ -5,6 +5,7 @@ Pure: facts are what an agent last said of its host, and what runs found there.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -250,6 +251,10 @@ def _changes(host: Host) -> Answer:
     last = next(iter(host.found), None)
     if last is None:
         return Answer(Check.CHANGES, Level.UNKNOWN, "It has had no run yet with which it could be compared.")
+    if ways := _ways(host):
+        sentence = f"Its last {len(host.found)} runs took several ways: {_and(ways)}. Runs of different ways are never one mean."
+        todo = "See its routes: each run shows the way that its flows took."
+        return Answer(Check.CHANGES, Level.NOTE, sentence, todo, last.at, last.run_id)
     since = _differences(last.fingerprint, {name: host.facts.get(name) for name in ("kernel", "boot_id")})
     if since:
         return Answer(Check.CHANGES, Level.NOTE, f"Since its last run: {_and(since)}.", "", last.at, last.run_id)
@@ -260,6 +265,12 @@ def _changes(host: Host) -> Answer:
         return Answer(Check.CHANGES, Level.NOTE, sentence, "", last.at, last.run_id)
     sentence = "As in its last run." if before is None else "As in its last two runs."
     return Answer(Check.CHANGES, Level.OK, sentence, "", last.at, last.run_id)
+
+
+def _ways(host: Host) -> list[str]:
+    """By which interfaces its packets left in its last runs, with how many; nothing where it was always the same."""
+    counted = Counter(str(name) for each in host.found if (name := each.fingerprint.get("interface")))
+    return [f"{name} ({count} runs)" for name, count in counted.most_common()] if len(counted) > 1 else []
 
 
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

@@ -375,10 +375,16 @@ class RunBudget(BaseModel):
     of: Literal["campaign", "link"]
 
 
-class PrepareOrder(Message):
-    kind: Literal["prepare"] = "prepare"
+class Order(Message):
+    """lease: tells orders for one attempt apart that a server gave before and after it was restored from a copy."""
+
     run_id: UUID
     attempt: int
+    lease: Annotated[str | None, Field(exclude_if=lambda lease: lease is None)] = None
+
+
+class PrepareOrder(Order):
+    kind: Literal["prepare"] = "prepare"
     roles: list[Role]
     stop: dict[str, float | int]
     deadline_s: float
@@ -391,31 +397,23 @@ class PrepareOrder(Message):
     flows: list[FlowOrder]
 
 
-class GoOrder(Message):
+class GoOrder(Order):
     kind: Literal["go"] = "go"
-    run_id: UUID
-    attempt: int
     start_at: Moment
     peers: dict[str, str] = Field(description="Flow number to the data address of the agent's neighbour upstream")
 
 
-class AbortOrder(Message):
+class AbortOrder(Order):
     kind: Literal["abort"] = "abort"
-    run_id: UUID
-    attempt: int
     reason: str
 
 
-class UploadOrder(Message):
+class UploadOrder(Order):
     kind: Literal["upload"] = "upload"
-    run_id: UUID
-    attempt: int
 
 
-class DiscardOrder(Message):
+class DiscardOrder(Order):
     kind: Literal["discard"] = "discard"
-    run_id: UUID
-    attempt: int
     reason: str
     delete: bool = Field(default=False, description="The chunks may be deleted; else the agent sets them aside")
 
@@ -436,6 +434,9 @@ class PollResponse(Message):
 class Event(Message):
     attempt: Attempt
     at: Moment
+    lease: Annotated[
+        str | None, Field(max_length=64, pattern=r"^[0-9a-f]*$", exclude_if=lambda lease: lease is None)
+    ] = None
 
 
 class ReadyEvent(Event):
@@ -484,6 +485,14 @@ class SiteTable(Message):
     dropped_rows: Count
 
 
+class Way(Message):
+    """A host's own part of a flow's path: source address, interface, and first hop, empty where the peer is on the same network."""
+
+    source: Annotated[str, Field(max_length=100), AfterValidator(_refuse_controls)]
+    interface: Word
+    next_hop: Annotated[str, Field(max_length=100), AfterValidator(_refuse_controls)] = ""
+
+
 class FlowOutcome(Message):
     flow: Annotated[int, Field(ge=1, le=1000)]
     point: Annotated[PointName, Field(validation_alias=AliasChoices("point", "end"))]  # the latter in version 1
@@ -497,6 +506,8 @@ class FlowOutcome(Message):
     app_bytes: Count
     local_address: Sentence
     peer_address: Sentence
+    way: Annotated[Way | None, Field(exclude_if=lambda way: way is None)] = None
+    way_at_end: Annotated[Way | None, Field(exclude_if=lambda way: way is None)] = None
     handshake_rtt_us: Annotated[int | None, Field(ge=0, le=2**62)] = None
     tcp_info_bytes: Count
     samples: Count

@@ -50,6 +50,7 @@ LEFT_OUT = {
     ("run_flows", "ticket"),
     ("runs", "wake_at"),
     ("runs", "hop_secret"),
+    ("runs", "lease"),
     ("events", "id"),
     ("events", "xact"),
     ("limits", "seconds"),

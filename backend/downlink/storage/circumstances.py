@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, func, select, true
 
-from downlink.storage.tables import Link, Run, RunFlow, RunHost
+from downlink.storage.tables import LEFT_OUT, Link, Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
 
 
@@ -49,6 +49,35 @@ class Carried(NamedTuple):
     actual_cc: str
     sampling: str | None
     flows: int
+
+
+class Went(NamedTuple):
+    """A way that runs of a link took, and under which addresses senders saw the receivers then."""
+
+    link: str
+    receiver: str
+    sender: str
+    addresses: list[str]
+    runs: int
+
+
+def ways(unit: Unit, campaign_id: UUID) -> list[Went]:
+    """Of the runs whose agents said it, the way of most runs first."""
+    way = (Run.link, Run.way["receiver"].astext, Run.way["sender"].astext, Run.way["addresses"])
+    query = select(*way, func.count()).where(Run.campaign_id == campaign_id, Run.way.is_not(None))
+    found = unit.session.execute(query.group_by(*way).order_by(Run.link, func.count().desc(), *way[1:]))
+    return [Went(*row) for row in found]
+
+
+def implausible(unit: Unit, campaign_id: UUID) -> int:
+    """How many runs say what their link cannot give."""
+    query = select(func.count()).where(Run.campaign_id == campaign_id, func.jsonb_typeof(Run.implausible) == "array")
+    return unit.session.scalar(query) or 0
+
+
+def left_out(unit: Unit, campaign_id: UUID) -> int:
+    """How many runs people left out."""
+    return unit.session.scalar(select(func.count()).where(Run.campaign_id == campaign_id, LEFT_OUT)) or 0
 
 
 def link_facts(unit: Unit, campaign_id: UUID) -> list[LinkFacts]:

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, and_, func, select
 
 from downlink.domain.compared import fact_text
 from downlink.domain.run import RunState
-from downlink.storage.tables import Run, RunHost
+from downlink.storage.tables import LEFT_OUT, Run, RunHost
 from downlink.storage.unit import Unit
 
 FINGERPRINT = ("kernel", "version", "qdisc", "offloads")
@@ -37,14 +37,18 @@ class RunFacts:
 def count_complete(unit: Unit, campaign_ids: Iterable[UUID]) -> int:
     """Of all these campaigns."""
     query = select(func.count()).select_from(Run)
-    query = query.where(Run.campaign_id.in_(list(campaign_ids)), Run.state == RunState.COMPLETE)
+    query = query.where(Run.campaign_id.in_(list(campaign_ids)), Run.state == RunState.COMPLETE, LEFT_OUT.is_not(True))
     return unit.session.scalar(query) or 0
 
 
 def run_facts(unit: Unit, campaign_id: UUID, link: str, condition: str) -> RunFacts:
     """Of the complete runs there; empty where there is none."""
     mine = and_(
-        Run.campaign_id == campaign_id, Run.link == link, Run.condition == condition, Run.state == RunState.COMPLETE
+        Run.campaign_id == campaign_id,
+        Run.link == link,
+        Run.condition == condition,
+        Run.state == RunState.COMPLETE,
+        LEFT_OUT.is_not(True),
     )
     columns = (
         Run.analysis_version, Run.nominal_rate_bps, Run.base_rtt_ms, Run.is_emulated, Run.link_outcome["profile"].astext,

@@ -114,3 +114,9 @@ def to_domain(row: Link) -> DomainLink:
         longitude=row.longitude,
         further_receivers=tuple(row.further_receivers or ()),
     )
+
+
+def orbits(unit: Unit, names: Iterable[str]) -> dict[str, str]:
+    """Of those of these links that are registered."""
+    rows = unit.session.execute(select(Link.name, Link.orbit).where(Link.name.in_(list(names))))
+    return {row.name: row.orbit for row in rows}

@@ -158,7 +158,8 @@ MOST_BINS = 100_000
 _RUN_MEANS = text("""
     WITH spans AS (
         SELECT id, link, start_at, least(ended_at, start_at + make_interval(secs => expected_s)) AS end_at FROM runs
-        WHERE campaign_id = :campaign AND start_at IS NOT NULL AND state = 'complete' LIMIT :most
+        WHERE campaign_id = :campaign AND start_at IS NOT NULL AND state = 'complete'
+            AND decision ->> 'keeps' IS DISTINCT FROM 'false' LIMIT :most
     )
     SELECT spans.id, known.quantity, known.source, coalesce(
         (SELECT avg(value) FROM observations AS seen WHERE seen.link = spans.link AND seen.quantity = known.quantity

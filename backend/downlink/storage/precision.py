@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import distinct, func, or_, select
+from sqlalchemy import Select, distinct, func, or_, select
 
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.precision import Place, Side, Until, Values
 from downlink.domain.run import Reason, RunState
 from downlink.storage.campaigns import campaign_of
-from downlink.storage.tables import Campaign, Metric, Run
+from downlink.storage.tables import LEFT_OUT, Campaign, Metric, Run
 from downlink.storage.unit import Unit
 
 MOST_PILOTS = 50
@@ -25,10 +26,24 @@ def values(unit: Unit, campaign_id: UUID, until: Until) -> dict[Side, Values]:
     value = getattr(Metric, until.metric)
     query = select(Run.link, Run.condition, func.count(), func.avg(value), func.stddev_samp(value))
     query = query.join(Metric, Metric.run_id == Run.id)
-    query = query.where(Run.campaign_id == campaign_id, Run.state == RunState.COMPLETE)
+    query = query.where(Run.campaign_id == campaign_id, Run.state == RunState.COMPLETE, LEFT_OUT.is_not(True))
+    query = query.where(Run.id.in_(_of_one_way(campaign_id)))
     query = query.where(Metric.flow == until.flow, Metric.phase == until.phase, value.is_not(None))
     found = unit.session.execute(query.group_by(Run.link, Run.condition))
     return {(link, condition): Values(runs, mean, sd) for link, condition, runs, mean, sd in found}
+
+
+def _of_one_way(campaign_id: UUID) -> Select[Any]:
+    """The complete runs of the way that most runs of their link took: those of another one are means of another path."""
+    way = func.coalesce(Run.way["receiver"].astext + " " + Run.way["sender"].astext, "")
+    each = select(Run.id, way.label("way"), Run.link).where(
+        Run.campaign_id == campaign_id, Run.state == RunState.COMPLETE
+    )
+    ranked = each.subquery()
+    usual = (
+        select(ranked.c.link, func.mode().within_group(ranked.c.way).label("way")).group_by(ranked.c.link).subquery()
+    )
+    return select(ranked.c.id).join(usual, (usual.c.link == ranked.c.link) & (usual.c.way == ranked.c.way))
 
 
 def places(unit: Unit, campaign_id: UUID) -> dict[UUID, Place]:

@@ -11,18 +11,18 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import undefer
 
 from downlink.domain.run import RunState
-from downlink.storage.tables import Campaign, Report, ReportAnswer, Run, RunFlow
+from downlink.storage.tables import LEFT_OUT, Campaign, Report, ReportAnswer, Run, RunFlow
 from downlink.storage.unit import Unit
 
 OBJECT_TIMES = (RunFlow.object_times_s, RunFlow.received_times_s)
 
 
 def complete_flows(unit: Unit, campaign_id: UUID, *, with_object_times: bool = False) -> Sequence[tuple[Run, RunFlow]]:
-    """Every flow of every complete run of a campaign, with its run, in the order of the plan."""
+    """Every flow of every complete run of a campaign that nobody left out, with its run, in the order of the plan."""
     query = select(Run, RunFlow).join(RunFlow, RunFlow.run_id == Run.id)
     if with_object_times:
         query = query.options(*map(undefer, OBJECT_TIMES))
-    query = query.where(Run.campaign_id == campaign_id, Run.state == RunState.COMPLETE)
+    query = query.where(Run.campaign_id == campaign_id, Run.state == RunState.COMPLETE, LEFT_OUT.is_not(True))
     rows = unit.session.execute(
         query.order_by(Run.due_at, Run.cycle, Run.position, Run.link, Run.attempt, RunFlow.flow)
     )
@@ -55,10 +55,12 @@ def is_behind(unit: Unit, campaign: Campaign) -> bool:
 
 
 def complete_runs_seen(unit: Unit, campaign_id: UUID) -> str:
-    """How many runs are complete, and when the last of them ended: it changes whenever an answer over them might."""
-    query = select(func.count(), func.max(Run.state_at)).where(Run.campaign_id == campaign_id)
-    count, latest = unit.session.execute(query.where(Run.state == RunState.COMPLETE)).one()
-    return f"{count} {latest and latest.isoformat()}"
+    """How many runs are complete, when the last of them ended, and what was decided of them: it changes as an answer may."""
+    decided = func.max(Run.decision["at"].astext)
+    query = select(func.count(), func.max(Run.state_at), func.count().filter(LEFT_OUT), decided)
+    query = query.where(Run.campaign_id == campaign_id, Run.state == RunState.COMPLETE)
+    count, latest, left_out, at = unit.session.execute(query).one()
+    return f"{count} {latest and latest.isoformat()}{f' {left_out} {at}' if at else ''}"
 
 
 def store_answer(unit: Unit, campaign_id: UUID, name: str, version: int, seen: str, body: bytes) -> None:

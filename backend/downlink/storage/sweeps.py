@@ -9,7 +9,7 @@ from sqlalchemy import delete, func, select
 
 from downlink.domain.errors import NotFoundError
 from downlink.domain.run import RunState
-from downlink.storage.tables import Exit, Run, Sweep, SweepPart
+from downlink.storage.tables import LEFT_OUT, Exit, Run, Sweep, SweepPart
 from downlink.storage.unit import Unit
 
 FlowKey = tuple[UUID, int]
@@ -22,6 +22,7 @@ def decidable_flows(unit: Unit, campaign_id: UUID, detector: str, version: str) 
     wanted = query.where(
         Run.campaign_id == campaign_id,
         Run.state == RunState.COMPLETE,
+        LEFT_OUT.is_not(True),
         Exit.detector == detector,
         Exit.version == version,
         Exit.is_decidable,

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from downlink.storage import campaigns
 from downlink.storage import circumstances as rows
-from downlink.storage.circumstances import Carried, Kernel, LinkFacts, Unset
+from downlink.storage.circumstances import Carried, Kernel, LinkFacts, Unset, Went
 from downlink.storage.unit import Unit
 
 
@@ -20,6 +20,9 @@ class Circumstances:
     unset: list[Unset]
     flows: list[Carried]
     not_restored: int
+    ways: list[Went]
+    implausible: int
+    left_out: int
 
 
 def circumstances(unit: Unit, campaign_id: UUID) -> Circumstances:
@@ -31,6 +34,9 @@ def circumstances(unit: Unit, campaign_id: UUID) -> Circumstances:
         unset=rows.unset(unit, campaign_id),
         flows=rows.carried(unit, campaign_id),
         not_restored=rows.not_restored(unit, campaign_id),
+        ways=rows.ways(unit, campaign_id),
+        implausible=rows.implausible(unit, campaign_id),
+        left_out=rows.left_out(unit, campaign_id),
     )
 
 

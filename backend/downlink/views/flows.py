@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
+from downlink.domain.way import Way, differing, place_name
 from downlink.storage import campaigns, reports
 from downlink.storage.tables import Run, RunFlow
 from downlink.storage.unit import Unit
 
 
 class Group(NamedTuple):
-    """One flow of one condition on one link, under one congestion control."""
+    """One flow of one condition on one link, under one congestion control. link: with the way, where the campaign's runs went several."""
 
     campaign_id: UUID
     link: str
@@ -32,9 +33,26 @@ def complete_flows(unit: Unit, campaign_ids: Iterable[UUID], *, with_object_time
         spec = campaigns.campaign_of(campaigns.find_campaign(unit, campaign_id))
         order = {condition.name: rank for rank, condition in enumerate(spec.conditions)}
         flows = reports.complete_flows(unit, campaign_id, with_object_times=with_object_times)
-        for run, flow in sorted(flows, key=lambda each: (each[0].link, order[each[0].condition], each[1].flow)):
-            found.setdefault(Group(campaign_id, run.link, run.condition, flow.flow, flow.cc), []).append((run, flow))
+        place = _places([run for run, _ in flows])
+        for run, flow in sorted(flows, key=lambda each: (place[each[0].id], order[each[0].condition], each[1].flow)):
+            group = Group(campaign_id, place[run.id], run.condition, flow.flow, flow.cc)
+            found.setdefault(group, []).append((run, flow))
     return found
+
+
+def _places(runs: Sequence[Run]) -> dict[UUID, str]:
+    """What each run is counted under: its link, and the way where the runs of that link went several."""
+    ways = {run.id: Way.of(run.way) for run in runs}
+    by_link: dict[str, set[Way]] = {}
+    for run in runs:
+        by_link.setdefault(run.link, set()).add(ways[run.id])
+    differs = {link: differing(found) for link, found in by_link.items()}
+    return {run.id: place_name(run.link, ways[run.id], differs[run.link]) for run in runs}
+
+
+def places_of(flows: Flows) -> dict[UUID, str]:
+    """The name of each run's place in these groups."""
+    return {run.id: group.link for group, members in flows.items() for run, _ in members}
 
 
 def run_ids(flows: Flows) -> set[UUID]:

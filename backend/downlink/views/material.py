@@ -19,7 +19,7 @@ from downlink.domain.metric import LINKED, LOST, METRICS, QUANTITIES
 from downlink.storage import campaigns, judged
 from downlink.storage.tables import Campaign, FlowLoss, LinkPhase, Metric, Run, RunFlow, StoredSeries
 from downlink.storage.unit import Unit
-from downlink.views.flows import complete_flows, run_ids
+from downlink.views.flows import complete_flows, places_of, run_ids
 
 Made = tuple[Report, list[FlowRecord]]
 
@@ -37,20 +37,21 @@ def report_and_records(unit: Unit, campaign: Campaign) -> Made:
     metrics = {(row.run_id, row.flow, row.phase): row for row in judged.rows(unit, Metric, ids)}
     members = [member for group in flows.values() for member in group]
     planned = sorted((run for run, _ in members), key=lambda run: (run.due_at, run.cycle, run.position, run.attempt))
-    records = [_record(run, flow, series, metrics, spec.phases) for run, flow in members]
+    place = places_of(flows)
+    records = [_record(run, place[run.id], flow, series, metrics, spec.phases) for run, flow in members]
     report = build_report(
         records,
         conditions=[condition.name for condition in spec.conditions],
         phases=spec.phases,
         primary=spec.primary_metrics,
-        nominal_rate_bps={run.link: rate_or_nan(run.nominal_rate_bps) for run in planned},  # the last one says it
+        nominal_rate_bps={place[run.id]: rate_or_nan(run.nominal_rate_bps) for run in planned},  # the last one says it
         seed=spec.timetable.seed,
-        logged=_logged(unit, planned, spec.phases),
+        logged=_logged(unit, planned, place, spec.phases),
     )
     return report, records
 
 
-def _logged(unit: Unit, complete: Sequence[Run], phases: Phases) -> list[LinkRecord]:
+def _logged(unit: Unit, complete: Sequence[Run], place: Mapping[UUID, str], phases: Phases) -> list[LinkRecord]:
     """Those of the complete runs whose emulated link was logged."""
     of_run = {run.id: run for run in complete}
     stored = {(row.run_id, row.phase): row for row in judged.rows(unit, LinkPhase, of_run)}
@@ -60,7 +61,7 @@ def _logged(unit: Unit, complete: Sequence[Run], phases: Phases) -> list[LinkRec
     return [
         LinkRecord(
             run=str(run_id),
-            link=run.link,
+            link=place[run_id],
             condition=run.condition,
             cycle=run.cycle,
             phases=np.stack([_floats(stored.get((run_id, phase)), LINKED) for phase in phases.names]),
@@ -76,19 +77,20 @@ def _floats(row: object, names: Sequence[str]) -> Floats:
 
 
 def _record(
-    run: Run, flow: RunFlow, series: Mapping[Any, Floats], metrics: Mapping[Any, Metric], phases: Phases
+    run: Run, place: str, flow: RunFlow, series: Mapping[Any, Floats], metrics: Mapping[Any, Metric], phases: Phases
 ) -> FlowRecord:
     """A flow without a series (its run was shorter than a second) has empty ones."""
     rows = [metrics.get((run.id, flow.flow, phase)) for phase in phases.names]
     return FlowRecord(
         run=str(run.id),
-        link=run.link,
+        link=place,
         condition=run.condition,
         cycle=run.cycle,
         flow=flow.flow,
         cc=flow.cc,
         series=series.get((run.id, flow.flow), no_bins()),
         metrics=np.stack([_floats(row, METRICS) for row in rows]),
+        is_implausible=bool(run.implausible),
         object_times={name: np.asarray(times, dtype=np.float64) for name, times in _object_times(flow)},
     )
 

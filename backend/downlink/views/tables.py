@@ -13,6 +13,7 @@ from downlink.domain.errors import InvalidError
 from downlink.domain.expectation import checks_of, sentence
 from downlink.domain.metric import LOST, QUANTITIES, STEADY_TIMES
 from downlink.domain.run import RunState
+from downlink.domain.way import Way
 from downlink.judges import JUDGES, SERIES, Cells, Judge, Own
 from downlink.storage import campaigns, judged, runs
 from downlink.storage.tables import Run
@@ -133,7 +134,7 @@ def _runs(unit: Unit, run_ids: Sequence[UUID]) -> Cells:
         run = row.run
         moments = (run.due_at, run.start_at, run.ended_at)
         rates = (row.throughput_bps, row.goodput_bps)
-        last = (run.analysis_version, *_cause_cells(run), _unexpected(run), _partial(run))
+        last = (run.analysis_version, *_cause_cells(run), _unexpected(run), _partial(run), *_plausible_cells(run))
         yield (*_run_cells(run), run.detail, *moments, *rates, *last)
 
 
@@ -142,6 +143,13 @@ def _cause_cells(run: Run) -> tuple[Cell, ...]:
     if cause is None:
         return (None,) * len(CAUSE)
     return (cause["name"], datetime.fromisoformat(cause["at"]), cause["value"])
+
+
+def _plausible_cells(run: Run) -> tuple[Cell, ...]:
+    """Which way its flows took, what its link cannot have given, and whether a person left it out."""
+    way = Way.of(run.way)
+    is_left_out = None if run.decision is None else not run.decision["keeps"]
+    return (way.receiver or None, way.sender or None, " ".join(run.implausible or ()) or None, is_left_out)
 
 
 def _partial(run: Run) -> str | None:
@@ -277,7 +285,7 @@ def _flow_of(row: Any) -> int | None:
 
 _RUN_TABLE = (
     "detail", "due_at", "started_at", "ended_at", "throughput_bps", "goodput_bps", "analysis_version", *CAUSE, "unexpected",
-    "partial",
+    "partial", "receiver_way", "sender_way", "implausible", "is_left_out",
 )  # fmt: skip
 _FAIRNESS = (
     *("link", "condition", "flows", "phase", "jain_of_means"),

@@ -15,8 +15,10 @@ from tests.fixtures.scripted_agent import ScriptedAgent
 pytestmark = pytest.mark.sampled("faults", one_of=3)
 
 
-def begin(lab: Lab) -> tuple[str, ScriptedAgent, ScriptedAgent]:
+def begin(lab: Lab, data_host: str = "192.0.2.1") -> tuple[str, ScriptedAgent, ScriptedAgent]:
     client, server = pair(lab)
+    server.host["data_host"], server.is_new = data_host, True
+    server.poll()
     campaign = lab.launch(**ONE)
     lab.tick()
     return campaign, client, server
@@ -40,19 +42,31 @@ def test_a_sender_cannot_steer_the_receiver_to_another_host(lab: Lab, address: s
     [("2001:db8::1", "[2001:0db8:0::1]:40000"), ("Sender.Example", "sender.example:40000")],
 )
 def test_the_same_host_may_be_written_differently(lab: Lab, data_host: str, address: str) -> None:
-    campaign, client, server = begin(lab)
-    server.host["data_host"], server.is_new, server.listens_at = data_host, True, address
+    campaign, client, server = begin(lab, data_host)
+    server.listens_at = address
     runs = lab.drive(campaign, [server, client])
     assert [run["state"] for run in runs] == ["complete"]
 
 
 def test_an_order_names_the_peers_data_host_even_where_it_is_a_name(lab: Lab) -> None:
-    _, client, server = begin(lab)
-    server.host["data_host"], server.is_new = "sender.example", True
+    _, client, server = begin(lab, "sender.example")
     server.poll()
     order: dict[str, Any] | None = client.poll()
     assert order is not None
     assert order["flows"][0]["sender"] == {"agent": "server", "host": "sender.example"}
+
+
+def test_a_sender_that_calls_itself_another_host_in_a_run_is_not_heard_until_it_is_over(lab: Lab) -> None:
+    """Else it would agree with itself: `ready` names an address of its data host."""
+    campaign, client, server = begin(lab)
+    server.host["data_host"], server.is_new, server.listens_at = "169.254.169.254", True, "169.254.169.254:80"
+    first, *_ = lab.drive(campaign, [server, client])
+    assert (first["state"], first["reason"]) == ("failed", "port_failed")
+    assert "192.0.2.1" in first["detail"]
+    server.is_new = True
+    server.poll()
+    hosts = {each["name"]: each["host"]["data_host"] for each in lab.call("GET", "/agents")["items"]}
+    assert hosts["server"] == "169.254.169.254"
 
 
 @pytest.mark.parametrize("ticket", [None, "", "dlt_short"])

@@ -50,6 +50,7 @@ BODIES: dict[str, Any] = {
     "PUT": {"source": "name: a"},
     "shares": {"name": "a"},
     "pause": {},
+    "decision": {"keeps": True, "why": "a"},
     "removal": {"part": "traces"},
     "retention": {},
     "preview": {"traces_days": 1},

@@ -1294,6 +1294,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/decision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Decide Run
+         * @description Leave a run out of all numbers over several runs, or keep it, with a reason. Its own numbers stay; the report is made again.
+         */
+        put: operations["decide_run"];
+        post?: never;
+        /**
+         * Undo Decision
+         * @description Take that back: the run counts as if nobody had decided.
+         */
+        delete: operations["undo_decision"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/traces/{flow}/{point}/samples": {
         parameters: {
             query?: never;
@@ -2555,17 +2579,19 @@ export interface components {
         /** AbortOrder */
         AbortOrder: {
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            kind: "abort";
-            /**
              * Run Id
              * Format: uuid
              */
             run_id: string;
             /** Attempt */
             attempt: number;
+            /** Lease */
+            lease?: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "abort";
             /** Reason */
             reason: string;
         };
@@ -2658,6 +2684,11 @@ export interface components {
             detail: string | null;
             /** @description Set on this server, while it holds; what the owner paused on the host is in `detail` of a `blocked` agent */
             pause: components["schemas"]["AgentPause"] | null;
+            /**
+             * Rival
+             * @description Set for an hour after a second host used this agent's identity: both are named, and what to do
+             */
+            rival?: string | null;
             /** Run Id */
             run_id: string | null;
             /**
@@ -4516,6 +4547,21 @@ export interface components {
              * @description Runs after which a host differed from what it was before
              */
             not_restored: number;
+            /**
+             * Ways
+             * @description Of the runs whose agents said it
+             */
+            ways: components["schemas"]["WentWay"][];
+            /**
+             * Implausible
+             * @description Runs that say what their link cannot give
+             */
+            implausible: number;
+            /**
+             * Left Out
+             * @description Runs that people left out of all numbers
+             */
+            left_out: number;
         };
         /**
          * ClockFacts
@@ -4981,6 +5027,16 @@ export interface components {
             /** Value */
             value: number;
         };
+        /** DecisionBody */
+        DecisionBody: {
+            /**
+             * Keeps
+             * @description false: the run is left out of all numbers over several runs
+             */
+            keeps: boolean;
+            /** Why */
+            why: string;
+        };
         /**
          * DelayGroup
          * @description One flow of one condition on one link, over its complete runs.
@@ -5058,17 +5114,19 @@ export interface components {
         /** DiscardOrder */
         DiscardOrder: {
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            kind: "discard";
-            /**
              * Run Id
              * Format: uuid
              */
             run_id: string;
             /** Attempt */
             attempt: number;
+            /** Lease */
+            lease?: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "discard";
             /** Reason */
             reason: string;
             /**
@@ -5318,6 +5376,8 @@ export interface components {
              * Format: date-time
              */
             at: string;
+            /** Lease */
+            lease?: string | null;
             /**
              * Flows
              * @default []
@@ -5363,6 +5423,8 @@ export interface components {
              * Format: date-time
              */
             at: string;
+            /** Lease */
+            lease?: string | null;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -5569,6 +5631,8 @@ export interface components {
             local_address: string;
             /** Peer Address */
             peer_address: string;
+            way?: components["schemas"]["Way-Input"] | null;
+            way_at_end?: components["schemas"]["Way-Input"] | null;
             /** Handshake Rtt Us */
             handshake_rtt_us?: number | null;
             /** Tcp Info Bytes */
@@ -5703,17 +5767,19 @@ export interface components {
         /** GoOrder */
         GoOrder: {
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            kind: "go";
-            /**
              * Run Id
              * Format: uuid
              */
             run_id: string;
             /** Attempt */
             attempt: number;
+            /** Lease */
+            lease?: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "go";
             /** Start At */
             start_at: string;
             /**
@@ -5729,7 +5795,10 @@ export interface components {
          * @description One flow of one condition on one link, over its runs.
          */
         Group: {
-            /** Link */
+            /**
+             * Link
+             * @description With the way, where the campaign's runs over it took several: `geo, over lan via 10.0.0.1`
+             */
             link: string;
             /** Condition */
             condition: string;
@@ -5748,6 +5817,12 @@ export interface components {
              * @description Runs shorter than a second: complete, without any number
              */
             too_short: number;
+            /**
+             * Implausible
+             * @description Runs among these that say what their link cannot give
+             * @default 0
+             */
+            implausible: number;
             /** @description Until throughput stays near the flow's own steady state */
             time_to_steady_s: components["schemas"]["EventTimes"];
             /** @description Until it stays near level_bps, which is the same for all runs */
@@ -7852,17 +7927,19 @@ export interface components {
         /** PrepareOrder */
         PrepareOrder: {
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            kind: "prepare";
-            /**
              * Run Id
              * Format: uuid
              */
             run_id: string;
             /** Attempt */
             attempt: number;
+            /** Lease */
+            lease?: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "prepare";
             /** Roles */
             roles: ("sender" | "receiver" | "relay")[];
             /** Stop */
@@ -8105,6 +8182,8 @@ export interface components {
              * Format: date-time
              */
             at: string;
+            /** Lease */
+            lease?: string | null;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -8408,6 +8487,8 @@ export interface components {
              * Format: date-time
              */
             at: string;
+            /** Lease */
+            lease?: string | null;
             /**
              * Flows
              * @default []
@@ -8563,6 +8644,15 @@ export interface components {
              * @description Its numbers outside of what its campaign expects; left out where there are none
              */
             unexpected?: components["schemas"]["Unexpected"][];
+            /** @description Null where neither agent said it */
+            way?: components["schemas"]["WayTaken"] | null;
+            /**
+             * Implausible
+             * @description What it says and its link cannot give; null for nothing
+             */
+            implausible?: string[] | null;
+            /** @description Null while nobody has decided: it counts then */
+            decision?: components["schemas"]["RunDecision"] | null;
             /** Campaign Name */
             campaign_name: string;
             /**
@@ -8690,6 +8780,20 @@ export interface components {
              * @default 0
              */
             missed: number;
+        };
+        /**
+         * RunDecision
+         * @description A person's, about whether the run counts.
+         */
+        RunDecision: {
+            /** Keeps */
+            keeps: boolean;
+            /** Why */
+            why: string;
+            /** By */
+            by: string;
+            /** At */
+            at: string;
         };
         /** RunEvent */
         RunEvent: {
@@ -8996,6 +9100,15 @@ export interface components {
              * @description Its numbers outside of what its campaign expects; left out where there are none
              */
             unexpected?: components["schemas"]["Unexpected"][];
+            /** @description Null where neither agent said it */
+            way?: components["schemas"]["WayTaken"] | null;
+            /**
+             * Implausible
+             * @description What it says and its link cannot give; null for nothing
+             */
+            implausible?: string[] | null;
+            /** @description Null while nobody has decided: it counts then */
+            decision?: components["schemas"]["RunDecision"] | null;
         };
         /**
          * SampledColumn
@@ -10115,17 +10228,19 @@ export interface components {
         /** UploadOrder */
         UploadOrder: {
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            kind: "upload";
-            /**
              * Run Id
              * Format: uuid
              */
             run_id: string;
             /** Attempt */
             attempt: number;
+            /** Lease */
+            lease?: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "upload";
         };
         /** UploadedEvent */
         UploadedEvent: {
@@ -10136,6 +10251,8 @@ export interface components {
              * Format: date-time
              */
             at: string;
+            /** Lease */
+            lease?: string | null;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -10255,13 +10372,46 @@ export interface components {
              */
             timing: ("early" | "good" | "late" | "open") | null;
         };
+        /**
+         * Way
+         * @description A host's own part of a flow's path: source address, interface, and first hop, empty where the peer is on the same network.
+         */
+        "Way-Input": {
+            /** Source */
+            source: string;
+            /** Interface */
+            interface: string;
+            /**
+             * Next Hop
+             * @default
+             */
+            next_hop: string;
+        };
         /** Way */
-        Way: {
+        "Way-Output": {
             /**
              * Url
              * @description At the provider; for the browser that asked alone, within ten minutes
              */
             url: string;
+        };
+        /**
+         * WayTaken
+         * @description Which way a run's flows took, by the routes of its hosts.
+         */
+        WayTaken: {
+            /**
+             * Receiver
+             * @description Interface and first hop of the receiver's packets: `lan via 10.0.0.1`; empty: not known
+             */
+            receiver: string;
+            /** Sender */
+            sender: string;
+            /**
+             * Addresses
+             * @description Under which senders saw their receivers; shortened where the owner wants it
+             */
+            addresses: string[];
         };
         /** WeatherPlace */
         WeatherPlace: {
@@ -10361,6 +10511,28 @@ export interface components {
             at: string;
             /** Value */
             value: number;
+        };
+        /**
+         * WentWay
+         * @description A way that runs of a link took. Another interface or first hop makes a group of its own in every number.
+         */
+        WentWay: {
+            /** Link */
+            link: string;
+            /**
+             * Receiver
+             * @description Interface and first hop of the receivers' packets; empty: not known
+             */
+            receiver: string;
+            /** Sender */
+            sender: string;
+            /**
+             * Addresses
+             * @description Under which senders saw the receivers
+             */
+            addresses: string[];
+            /** Runs */
+            runs: number;
         };
         /**
          * Width
@@ -12702,7 +12874,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Way"];
+                    "application/json": components["schemas"]["Way-Output"];
                 };
             };
             /** @description The request cannot be read */
@@ -16358,6 +16530,186 @@ export interface operations {
         responses: {
             /** @description Successful Response */
             201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    decide_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "keeps": false,
+                 *       "why": "It went over the cable: the dish had no power."
+                 *     }
+                 */
+                "application/json": components["schemas"]["DecisionBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undo_decision: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21534,7 +21886,10 @@ export interface operations {
     poll: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Which start of the agent speaks (docs/agent-protocol.md section 2) */
+                "x-agent-instance"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -21616,7 +21971,10 @@ export interface operations {
     accept_event: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Which start of the agent speaks (docs/agent-protocol.md section 2) */
+                "x-agent-instance"?: string | null;
+            };
             path: {
                 run_id: string;
             };
@@ -21748,7 +22106,10 @@ export interface operations {
     take_observations: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Which start of the agent speaks (docs/agent-protocol.md section 2) */
+                "x-agent-instance"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -21834,6 +22195,8 @@ export interface operations {
             header: {
                 "x-content-sha256": string;
                 "x-attempt": number;
+                /** @description Which start of the agent speaks (docs/agent-protocol.md section 2) */
+                "x-agent-instance"?: string | null;
             };
             path: {
                 run_id: string;
@@ -21929,6 +22292,8 @@ export interface operations {
             query?: never;
             header: {
                 "x-attempt": number;
+                /** @description Which start of the agent speaks (docs/agent-protocol.md section 2) */
+                "x-agent-instance"?: string | null;
             };
             path: {
                 run_id: string;

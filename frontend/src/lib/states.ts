@@ -49,11 +49,22 @@ export const UNDER_WAY: readonly string[] = ['leased', 'preparing', 'running', '
 
 const ANALYSED = 'being analysed'
 
-/** A run's state in a word or two. An imported run has nothing to upload: it waits for its analysis; parts of its file may be left out. */
-export function runStateText(run: { state: string; import_source?: { partial?: readonly string[] } | null }): string {
-  if (!run.import_source) return run.state
-  const state = UNDER_WAY.includes(run.state) ? ANALYSED : run.state
-  return run.import_source.partial?.length ? `${state}, partial` : state
+interface Judged {
+  state: string
+  import_source?: { partial?: readonly string[] } | null
+  implausible?: readonly string[] | null
+  decision?: { keeps: boolean } | null
+}
+
+/** A run's state in a word or two, with what is to know of its numbers. An imported run has nothing to upload: it waits for its analysis. */
+export function runStateText(run: Judged): string {
+  const state = run.import_source && UNDER_WAY.includes(run.state) ? ANALYSED : run.state
+  const remarks = [
+    run.import_source?.partial?.length ? 'partial' : '',
+    run.implausible?.length ? 'implausible' : '',
+    run.decision?.keeps === false ? 'left out' : '',
+  ]
+  return [state, ...remarks.filter(Boolean)].join(', ')
 }
 
 /** A campaign's state and its name. An imported one is complete when its last run is analysed. */

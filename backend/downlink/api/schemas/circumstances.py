@@ -55,6 +55,16 @@ class CarriedFlows(Shape):
     flows: int
 
 
+class WentWay(Shape):
+    """A way that runs of a link took. Another interface or first hop makes a group of its own in every number."""
+
+    link: str
+    receiver: str = Field(description="Interface and first hop of the receivers' packets; empty: not known")
+    sender: str
+    addresses: list[str] = Field(description="Under which senders saw the receivers")
+    runs: int
+
+
 class Circumstances(Shape):
     """Counts are over all runs of which something is known, failed ones too. No agent is named: roles are."""
 
@@ -63,3 +73,6 @@ class Circumstances(Shape):
     unset: list[UnsetSetting]
     flows: list[CarriedFlows]
     not_restored: int = Field(description="Runs after which a host differed from what it was before")
+    ways: list[WentWay] = Field(description="Of the runs whose agents said it")
+    implausible: int = Field(description="Runs that say what their link cannot give")
+    left_out: int = Field(description="Runs that people left out of all numbers")

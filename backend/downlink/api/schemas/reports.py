@@ -67,7 +67,9 @@ class ObjectTimes(Shape):
 class Group(Shape):
     """One flow of one condition on one link, over its runs."""
 
-    link: str
+    link: str = Field(
+        description="With the way, where the campaign's runs over it took several: `geo, over lan via 10.0.0.1`"
+    )
     condition: str
     flow: int
     cc: str
@@ -76,6 +78,7 @@ class Group(Shape):
     series: GroupSeries
     metrics: GroupMetrics
     too_short: int = Field(description="Runs shorter than a second: complete, without any number")
+    implausible: int = Field(default=0, description="Runs among these that say what their link cannot give")
     time_to_steady_s: EventTimes = Field(description="Until throughput stays near the flow's own steady state")
     time_to_level_s: EventTimes = Field(description="Until it stays near level_bps, which is the same for all runs")
     level_bps: float | None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from downlink.api.schemas.base import Moment, SamplingName, Shape, may_be_left_out, with_listed
+from downlink.api.schemas.base import Body, Moment, SamplingName, Shape, may_be_left_out, refuse_controls, with_listed
 from downlink.api.schemas.triggers import Cause
 from downlink.domain.metric import METRICS, QUANTITIES
 
@@ -279,6 +279,32 @@ class Unexpected(Shape):
     detail: str = Field(description="In a sentence, with the unit that people read")
 
 
+class WayTaken(Shape):
+    """Which way a run's flows took, by the routes of its hosts."""
+
+    receiver: str = Field(
+        description="Interface and first hop of the receiver's packets: `lan via 10.0.0.1`; empty: not known"
+    )
+    sender: str
+    addresses: list[str] = Field(
+        description="Under which senders saw their receivers; shortened where the owner wants it"
+    )
+
+
+class RunDecision(Shape):
+    """A person's, about whether the run counts."""
+
+    keeps: bool
+    why: str
+    by: str
+    at: Moment
+
+
+class DecisionBody(Body):
+    keeps: bool = Field(description="false: the run is left out of all numbers over several runs")
+    why: Annotated[str, Field(min_length=1, max_length=500), AfterValidator(refuse_controls)]
+
+
 class RunSummary(Shape):
     """A run as a row of a table."""
 
@@ -310,6 +336,11 @@ class RunSummary(Shape):
         json_schema_extra=may_be_left_out,
         description="Its numbers outside of what its campaign expects; left out where there are none",
     )
+    way: WayTaken | None = Field(default=None, description="Null where neither agent said it")
+    implausible: list[str] | None = Field(
+        default=None, description="What it says and its link cannot give; null for nothing"
+    )
+    decision: RunDecision | None = Field(default=None, description="Null while nobody has decided: it counts then")
 
 
 class RunList(Shape):

@@ -23,13 +23,24 @@ from downlink.storage.tables.results import (
     StoredSeries,
 )
 from downlink.storage.tables.retentions import Retention
-from downlink.storage.tables.runs import Campaign, Lease, LinkShare, Run, RunFlow, RunHost, Wake, lease_slots
+from downlink.storage.tables.runs import (
+    LEFT_OUT,
+    Campaign,
+    Lease,
+    LinkShare,
+    Run,
+    RunFlow,
+    RunHost,
+    Wake,
+    lease_slots,
+)
 from downlink.storage.tables.service import Heartbeat
 from downlink.storage.tables.sweeps import Sweep, SweepPart
 from downlink.storage.tables.traces import Chunk, Trace, TraceFolder
 from downlink.storage.tables.triggers import Firing, Trigger
 
 __all__ = [
+    "LEFT_OUT",
     "Agent",
     "Annotation",
     "ApiToken",

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from sqlalchemy import Computed, ForeignKey, Index, Sequence, UniqueConstraint, text
-from sqlalchemy.dialects.postgresql import INT8RANGE, ExcludeConstraint, Range
+from sqlalchemy.dialects.postgresql import INT8RANGE, JSONB, ExcludeConstraint, Range
 from sqlalchemy.orm import Mapped, mapped_column
 
 from downlink.domain.campaign import INTCP, PROBE
@@ -67,7 +67,10 @@ class Run(Table):
     traces_removed_at, series_removed_at: when retention took its raw samples and its seconds; its numbers cannot be computed again.
     trigger: what started it, of a campaign with a trigger: {name, at, value, unit, source} (domain/trigger.py).
     checks: its numbers held against what its campaign expects (domain/expectation.py); None where that was not done.
+    way: which one its flows took (domain/way.py). implausible: what it says and its link cannot give (domain/plausible.py). decision:
+    whether it counts, by a person: {keeps, why, by, at}; None while nobody has decided, and it counts.
     budget: what it may carry, settled at its start: {bytes, of} (domain/budget.py); None where nothing limits it.
+    lease: made anew when the run's agents are leased, so that a server that was restored from a copy orders under another one.
     hop_secret: what the keys of hops are derived from; None where nothing passes relays, and once the run is over.
     """
 
@@ -106,8 +109,12 @@ class Run(Table):
     link_window: Mapped[Json | None]
     budget: Mapped[Json | None]
     hop_secret: Mapped[str | None]
+    lease: Mapped[str | None]
     trigger: Mapped[Json | None]
     checks: Mapped[list[Json] | None]
+    way: Mapped[Json | None]
+    implausible: Mapped[list[str] | None] = mapped_column(JSONB)
+    decision: Mapped[Json | None]
     link_outcome: Mapped[Json | None]
     traces_removed_at: Mapped[datetime | None]
     series_removed_at: Mapped[datetime | None]
@@ -126,6 +133,9 @@ class Run(Table):
         Index("ix_runs_series", "campaign_id", "link", text("coalesce(released_at, ended_at)"), "id"),
     )  # fmt: skip
 
+
+LEFT_OUT = Run.decision["keeps"].astext == "false"
+"""Of a run that a person left out of all numbers; NULL while nobody has decided."""
 
 _SENT, _RECEIVED = "(sender_outcome ->> 'app_bytes')::bigint", "(receiver_outcome ->> 'app_bytes')::bigint"
 CARRIED_BYTES = (

@@ -6,6 +6,7 @@ import { ChartsTab } from '@/features/results/run/ChartsTab'
 import { CausePanel } from '@/features/runs/CausePanel'
 import { FlowsPanel } from '@/features/runs/FlowsPanel'
 import { LiveFlows } from '@/features/runs/LiveFlows'
+import { PlausibleAlert } from '@/features/runs/Plausible'
 import { useRun } from '@/features/runs/queries'
 import { CancelRun, RerunAndOpen } from '@/features/runs/RunVerbs'
 import { isStoppable } from '@/features/runs/rerun'
@@ -85,6 +86,7 @@ function Content({ run }: { run: Run }) {
       <Stack gap="lg">
         <Outcome run={run} />
         <UnexpectedAlert unexpected={run.unexpected} />
+        <PlausibleAlert run={run} />
         {run.import_source ? <SourcePanel source={run.import_source} /> : null}
         {run.trigger ? <CausePanel cause={run.trigger} /> : null}
         <TimesPanel run={run} />

@@ -28,6 +28,13 @@ export function studyLimits(known: Known): string[] {
     ...timeSentences(known),
     ...unsetSentences(around),
     ...carriedSentences(campaign, around),
+    ...severalWays(around.ways),
+    ...(around.implausible > 0
+      ? [
+          `${plural(around.implausible, 'run')} say what the link cannot give: a rate far above its own, or round trips below what its orbit allows. See these runs before you use the means.`,
+        ]
+      : []),
+    ...(around.left_out > 0 ? [`${plural(around.left_out, 'run')} were left out of all numbers by hand; each says by whom and why.`] : []),
     ...(around.not_restored > 0
       ? [`After ${plural(around.not_restored, 'run')} a host was not as it had been before: what followed may have met other settings.`]
       : []),
@@ -148,4 +155,14 @@ function oddSentences({ outliers, groups }: Report): string[] {
         ]
       : []),
   ]
+}
+
+/** Runs of one link that went by several interfaces or first hops: each way is a group of its own. */
+function severalWays(ways: Circumstances['ways']): string[] {
+  return [...new Set(ways.map(({ link }) => link))].flatMap((link) => {
+    const own = ways.filter((each) => each.link === link)
+    if (new Set(own.map(({ receiver, sender }) => `${receiver} ${sender}`)).size < 2) return []
+    const told = own.map(({ receiver, sender, runs }) => `${receiver || `sender ${sender}`} (${plural(runs, 'run')})`)
+    return [`Runs over ${link} took several ways: ${told.join('; ')}. Each way has numbers of its own.`]
+  })
 }

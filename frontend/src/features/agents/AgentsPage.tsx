@@ -1,4 +1,4 @@
-import { Group, Text } from '@mantine/core'
+import { Alert, Group, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Agent } from '@/api/types'
 import { formatBytes } from '@/lib/format'
@@ -78,6 +78,11 @@ function AgentCard({ agent }: { agent: Agent }) {
       description={description(agent)}
       actions={<StateBadge state={statusState(agent)} label={statusText(agent)} />}
     >
+      {agent.rival ? (
+        <Alert color="red" mb="md" title="Two hosts use this identity">
+          {agent.rival}
+        </Alert>
+      ) : null}
       <Facts
         items={[
           [

@@ -13,6 +13,16 @@ function moments(run: Run): [string, string][] {
   ]
 }
 
+/** By which interfaces and first hops its flows went, where the agents said it. */
+function way({ way }: Run): [string, string][] {
+  if (!way) return []
+  return [
+    ...(way.receiver ? ([['Receiver’s way', way.receiver]] as [string, string][]) : []),
+    ...(way.sender ? ([['Sender’s way', way.sender]] as [string, string][]) : []),
+    ...(way.addresses.length > 0 ? ([['Seen by the sender as', way.addresses.join(', ')]] as [string, string][]) : []),
+  ]
+}
+
 export function TimesPanel({ run }: { run: Run }) {
   return (
     <Panel title="Summary">
@@ -22,6 +32,7 @@ export function TimesPanel({ run }: { run: Run }) {
           ['Goodput, all flows', formatRate(run.goodput_bps)],
           ...moments(run),
           ['Took', formatDuration(secondsBetween(run.started_at, run.ended_at))],
+          ...way(run),
         ]}
       />
     </Panel>

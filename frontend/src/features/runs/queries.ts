@@ -21,3 +21,5 @@ function useRefreshing() {
 export const useCancelRun = () => api.useMutation('post', `${API}/runs/{run_id}/cancel`, useRefreshing())
 export const useRerunRun = () => api.useMutation('post', `${API}/runs/{run_id}/rerun`, useRefreshing())
 export const useRerunCampaign = () => api.useMutation('post', `${API}/campaigns/{campaign_id}/rerun`, useRefreshing())
+export const useDecideRun = () => api.useMutation('put', `${API}/runs/{run_id}/decision`, useRefreshing())
+export const useUndoDecision = () => api.useMutation('delete', `${API}/runs/{run_id}/decision`, useRefreshing())
