@@ -1,4 +1,4 @@
-import { Button, Group, Select, SimpleGrid, Stack, Table, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Select, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -11,7 +11,7 @@ import { Dialog } from '@/ui/Dialog'
 import { Empty } from '@/ui/Empty'
 import { Panel } from '@/ui/Panel'
 import { ProblemAlert } from '@/ui/ProblemAlert'
-import { ScrollTable } from '@/ui/ScrollTable'
+import { StackedTable } from '@/ui/StackedTable'
 
 const KINDS = ['weather', 'maintenance', 'note'] as const
 const MOST_WORDS = 500
@@ -46,11 +46,20 @@ export function AnnotationsPanel({ day, campaign }: { day: CampaignDay; campaign
           Rain at the dish, a change at the gateway, a host that was busy: note it, and the strip and its figures show it.
         </Empty>
       ) : (
-        <ScrollTable label="Annotations" heads={['What', 'UTC', 'Of', '']}>
-          {day.annotations.map((one, index) => (
-            <Row key={one.id} annotation={one} number={index + 1} isDrawn={isWithin(one, day)} />
-          ))}
-        </ScrollTable>
+        <StackedTable
+          label="Annotations"
+          heads={['What', 'UTC', 'Of', '']}
+          whole={['What', 'UTC']}
+          rows={day.annotations.map((one, index) => ({
+            key: one.id,
+            cells: [
+              <What key="what" annotation={one} number={index + 1} />,
+              <When key="when" annotation={one} isDrawn={isWithin(one, day)} />,
+              one.link ?? 'campaign',
+              <Delete key="delete" annotation={one} number={index + 1} />,
+            ],
+          }))}
+        />
       )}
       <Dialog opened={isOpen} onClose={close} title="Add an annotation">
         {isOpen ? <AnnotationForm day={day} campaign={campaign} onDone={close} /> : null}
@@ -65,49 +74,53 @@ function isWithin({ from_at, to_at }: Annotation, day: CampaignDay): boolean {
   return Date.parse(from_at) <= Date.parse(day.to_at) && Date.parse(to_at ?? from_at) >= Date.parse(day.from_at)
 }
 
-function Row({ annotation, number, isDrawn }: { annotation: Annotation; number: number; isDrawn: boolean }) {
-  const remove = api.useMutation('delete', `${API}/annotations/{annotation_id}`, useRefreshing())
-  const { id, text, kind, from_at, to_at, link } = annotation
+function What({ annotation: { text, kind }, number }: { annotation: Annotation; number: number }) {
   return (
-    <Table.Tr>
-      <Table.Th scope="row" fw={400}>
-        <strong>{number}</strong> {text}
-        {kind === 'note' ? null : (
-          <Text span size="xs" c="dimmed">
-            {' '}
-            {kind}
-          </Text>
-        )}
-      </Table.Th>
-      <Table.Td>
-        {momentText(secondsOf(from_at))}
-        {to_at ? ` to ${momentText(secondsOf(to_at))}` : ''}
-        {isDrawn ? null : (
-          <Text span size="xs" c="dimmed">
-            {' '}
-            not in the time of the runs
-          </Text>
-        )}
-      </Table.Td>
-      <Table.Td>{link ?? 'campaign'}</Table.Td>
-      <Table.Td>
-        <Allowed verb="annotate">
-          <ConfirmButton
-            size="compact-sm"
-            variant="subtle"
-            color="gray"
-            aria-label={`Delete annotation ${number}`}
-            question={`Delete annotation ${number}?`}
-            consequence={annotation.campaign_id ? 'It is taken out of this campaign.' : `It is taken out of every campaign over ${link}.`}
-            isPending={remove.isPending}
-            error={remove.error}
-            onConfirm={(done) => remove.mutate({ params: { path: { annotation_id: id } } }, { onSuccess: done })}
-          >
-            Delete
-          </ConfirmButton>
-        </Allowed>
-      </Table.Td>
-    </Table.Tr>
+    <>
+      <strong>{number}</strong> {text}
+      {kind === 'note' ? null : <Aside>{kind}</Aside>}
+    </>
+  )
+}
+
+function When({ annotation: { from_at, to_at }, isDrawn }: { annotation: Annotation; isDrawn: boolean }) {
+  return (
+    <>
+      {momentText(secondsOf(from_at))}
+      {to_at ? ` to ${momentText(secondsOf(to_at))}` : ''}
+      {isDrawn ? null : <Aside>not in the time of the runs</Aside>}
+    </>
+  )
+}
+
+function Aside({ children }: { children: string }) {
+  return (
+    <Text span size="xs" c="dimmed">
+      {' '}
+      {children}
+    </Text>
+  )
+}
+
+function Delete({ annotation, number }: { annotation: Annotation; number: number }) {
+  const remove = api.useMutation('delete', `${API}/annotations/{annotation_id}`, useRefreshing())
+  const { id, link, campaign_id } = annotation
+  return (
+    <Allowed verb="annotate">
+      <ConfirmButton
+        size="compact-sm"
+        variant="subtle"
+        color="gray"
+        aria-label={`Delete annotation ${number}`}
+        question={`Delete annotation ${number}?`}
+        consequence={campaign_id ? 'It is taken out of this campaign.' : `It is taken out of every campaign over ${link}.`}
+        isPending={remove.isPending}
+        error={remove.error}
+        onConfirm={(done) => remove.mutate({ params: { path: { annotation_id: id } } }, { onSuccess: done })}
+      >
+        Delete
+      </ConfirmButton>
+    </Allowed>
   )
 }
 
