@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import PlainTextResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 from redis import Redis, RedisError
 
 from downlink.actions.service import service_state
@@ -18,10 +18,13 @@ from downlink.domain.agent import PROTOCOL
 from downlink.domain.errors import UnavailableError
 from downlink.domain.watch import LATE_S
 from downlink.storage import heartbeats
+from downlink.storage.events import hidden_since
 from downlink.storage.unit import UnitFactory
 
 router = APIRouter()
 PROBE = "downlink:probe"
+LAGS_S = 10.0
+"""So long an own transaction may take; the next look at the log shows what it held back."""
 SECURITY_TXT_HOLDS = timedelta(days=90)
 
 
@@ -44,13 +47,23 @@ async def alive() -> dict[str, str | int]:
 
 @router.get("/readyz", include_in_schema=False)
 def ready(units: Units, settings: Config, clock: Clock) -> Response:
-    """Database and queue answer and take changes, and the conductor has ticked lately; 503 names what is away."""
+    """Database and queue answer and take changes, and the conductor has ticked lately; 503 names what is away.
+
+    It also says when pages and notifications hear of events late, for how long and why: then the server is ready all the same.
+    """
     away = [*_away_from_database(units, clock), *([] if _is_queue_there(settings) else ["queue"])]
     if away:
         said = f"No answer from: {', '.join(away)}."
         hint = f" The conductor has not ticked for more than {LATE_S:g} s: is `downlink conductor` running?"
         return problem(503, "not_ready", said + (hint if "conductor" in away else ""), {"away": away})
-    return Response('{"status":"ready"}', media_type="application/json")
+    lag_s = _lag_s(units, clock)
+    if lag_s < LAGS_S:
+        return Response('{"status":"ready"}', media_type="application/json")
+    said = (
+        f"Pages and notifications have waited {lag_s:.0f} s for what happened: a transaction of this database is open that long. "
+        "See pg_stat_activity for the oldest xact_start, and end it."
+    )
+    return JSONResponse({"status": "ready", "events_lag_s": round(lag_s), "detail": said})
 
 
 @router.get("/.well-known/security.txt", include_in_schema=False)
@@ -77,6 +90,16 @@ def _away_from_database(units: UnitFactory, clock: Callable[[], datetime]) -> li
             return [] if service_state(unit, clock()).is_conducting else ["conductor"]
     except UnavailableError:
         return ["database"]
+
+
+def _lag_s(units: UnitFactory, clock: Callable[[], datetime]) -> float:
+    """For how long the first event waits that an open transaction hides; 0 for none."""
+    try:
+        with units(is_read_only=True) as unit:
+            since = hidden_since(unit)
+    except UnavailableError:
+        return 0.0
+    return (clock() - since).total_seconds() if since else 0.0
 
 
 def _is_queue_there(settings: Config) -> bool:

@@ -1,7 +1,8 @@
 """The log of what happened.
 
 Transactions commit in another order than they draw numbers, so `id > last seen` would skip late ones. A reader therefore
-goes by transaction number, and only up to the oldest transaction still under way: nothing can appear before its cursor.
+goes by transaction number, and only up to the oldest transaction still under way that may log one: nothing can appear before its
+cursor.
 """
 
 from __future__ import annotations
@@ -20,21 +21,34 @@ from downlink.domain.event import FLEETING, EventKind
 from downlink.storage.tables import Event
 from downlink.storage.unit import Unit
 
-_SELECT = """
+_HOLDS_BACK = """
+    coalesce((
+        SELECT each FROM pg_snapshot_xip(pg_current_snapshot()) AS each WHERE NOT EXISTS (
+            SELECT FROM pg_locks JOIN pg_stat_activity AS other USING (pid)
+            WHERE locktype = 'transactionid' AND mode = 'ExclusiveLock' AND transactionid = each::xid
+              AND (other.datid IS DISTINCT FROM (SELECT oid FROM pg_database WHERE datname = current_database())
+                OR NOT has_table_privilege(other.usesysid, 'events', 'INSERT'))
+        ) ORDER BY each LIMIT 1
+    ), pg_snapshot_xmax(pg_current_snapshot()))
+"""
+"""The oldest transaction under way that may still log an event: one of another database of this PostgreSQL cannot, nor can one of a role
+without the right. One that has ended since the snapshot was taken counts as under way."""
+_SELECT = f"""
     SELECT xact::text, id, kind, data FROM events
-    WHERE kind <> 'host' AND (xact, id) > (CAST(:xact AS xid8), :id) AND xact < pg_snapshot_xmin(pg_current_snapshot())
+    WHERE kind <> 'host' AND (xact, id) > (CAST(:xact AS xid8), :id) AND xact < {_HOLDS_BACK}
       AND (CAST(:campaign AS uuid) IS NULL OR campaign_id IS NULL OR campaign_id = CAST(:campaign AS uuid))
     ORDER BY events.xact, id LIMIT :limit
-"""  # `ORDER BY xact` would sort the text: an output column's name comes before a table's (SQL reference of SELECT)
-_NEWEST = """
-    SELECT xact::text, id FROM events WHERE kind <> 'host' AND xact < pg_snapshot_xmin(pg_current_snapshot())
+"""  # noqa: S608 — of constants. `ORDER BY xact` would sort the text: an output column's name comes before a table's
+_NEWEST = f"""
+    SELECT xact::text, id FROM events WHERE kind <> 'host' AND xact < {_HOLDS_BACK}
     ORDER BY events.xact DESC, id DESC LIMIT 1
-"""
-_IS_HIDDEN = """
+"""  # noqa: S608
+_IS_HIDDEN = f"""
     SELECT coalesce((SELECT xact FROM events WHERE kind <> 'host' ORDER BY events.xact DESC, id DESC LIMIT 1)
-        >= pg_snapshot_xmin(pg_current_snapshot()), false)
-"""
-_HORIZON = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text"
+        >= {_HOLDS_BACK}, false)
+"""  # noqa: S608
+_HORIZON = f"SELECT ({_HOLDS_BACK})::text"
+_HIDDEN_SINCE = f"SELECT min(at) FROM events WHERE kind <> 'host' AND xact >= {_HOLDS_BACK}"  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -110,6 +124,12 @@ def newest(unit: Unit) -> tuple[Cursor, bool]:
     is_hidden = unit.session.execute(text(_IS_HIDDEN)).scalar_one()
     row = unit.session.execute(text(_NEWEST)).one_or_none()
     return Cursor(int(row[0]), row[1]) if row else Cursor(), not is_hidden
+
+
+def hidden_since(unit: Unit) -> datetime | None:
+    """When the first event was logged that an older transaction hides from readers; None where none is hidden."""
+    found: datetime | None = unit.session.execute(text(_HIDDEN_SINCE)).scalar_one()
+    return found
 
 
 def after(unit: Unit, cursor: Cursor, campaign_id: UUID | None, limit: int) -> list[Entry]:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from sqlalchemy import create_engine, text
 from sqlalchemy.orm import Session
 
 from downlink.domain.event import EventKind, LiveKind
@@ -54,9 +55,34 @@ def test_a_late_commit_is_neither_skipped_nor_repeated(units: UnitFactory) -> No
             events.add_event(fast, NOW, "agent", {"detail": "fast"})
         reader.read()
         assert reader.seen == []  # the slow one drew its number first, and may still commit
-    # Transactions of other databases on this server hold readers back as well: one before both, one between them.
     assert wait_until(lambda: (reader.read(), len(reader.seen) >= 2)[1], timeout_s=20)
     assert reader.seen == ["slow", "fast"]
+
+
+def test_a_transaction_that_can_log_nothing_holds_nobody_back(units: UnitFactory) -> None:
+    """One of another database of the same PostgreSQL, and one of a role without the right to log."""
+    reader = Reader(units)
+    elsewhere = create_engine(units.engine.url.set(database="postgres"))
+    with elsewhere.connect() as stranger:
+        stranger.execute(text("SELECT pg_current_xact_id()"))
+        with units() as unit:
+            events.add_event(unit, NOW, "agent", {"detail": "one"})
+        reader.read()
+        assert reader.seen == ["one"]
+        with units(is_read_only=True) as unit:
+            assert events.hidden_since(unit) is None
+    elsewhere.dispose()
+
+
+def test_what_an_open_transaction_hides_is_known_with_its_time(units: UnitFactory) -> None:
+    with units() as slow:
+        slow.session.execute(text("SELECT pg_current_xact_id()"))
+        with units() as fast:
+            events.add_event(fast, NOW, "agent", {"detail": "fast"})
+        with units(is_read_only=True) as unit:
+            assert events.hidden_since(unit) == NOW
+    with units(is_read_only=True) as unit:
+        assert events.hidden_since(unit) is None
 
 
 @pytest.fixture(params=[980, 2**32 - 20], ids=["past 999 transactions", "past 2^32 transactions"])
