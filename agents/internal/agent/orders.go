@@ -51,7 +51,7 @@ func (a *Agent) idlePause() time.Duration {
 }
 
 func (a *Agent) prepare(ctx context.Context, order *protocol.Prepare) {
-	if a.currentRef() == order.RunRef || a.hasEnded(order.RunRef) || a.outbox.Has(order.RunRef) {
+	if a.currentRef().Is(order.RunRef) || a.hasEnded(order.RunRef) || a.outbox.Has(order.RunRef) {
 		return
 	}
 	a.endTask(&trial.Aborted{Reason: protocol.ReasonLeaseExpired})
@@ -135,7 +135,7 @@ func (a *Agent) runTrial(ctx context.Context, t *trial.Trial) protocol.Status {
 func (a *Agent) start(order *protocol.Go) {
 	a.mu.Lock()
 	t := a.state.trial
-	isReady := t != nil && a.state.ref == order.RunRef && a.state.status == protocol.StatusReady
+	isReady := t != nil && a.state.ref.Is(order.RunRef) && a.state.status == protocol.StatusReady
 	a.mu.Unlock()
 	if !isReady {
 		return
@@ -150,7 +150,7 @@ func (a *Agent) start(order *protocol.Go) {
 
 // abort answers even for a run that is not here any more: the server waits to hear that this host is restored.
 func (a *Agent) abort(order *protocol.Abort) {
-	if a.currentRef() == order.RunRef && a.isTrial() {
+	if a.currentRef().Is(order.RunRef) && a.isTrial() {
 		a.endTask(&trial.Aborted{Reason: order.Reason})
 		return
 	}
@@ -178,7 +178,7 @@ func (a *Agent) keep(ref protocol.RunRef, event protocol.Event) {
 
 // discard deletes samples only where the order says that nobody can want them any more.
 func (a *Agent) discard(order *protocol.Discard) {
-	if a.currentRef() == order.RunRef {
+	if a.currentRef().Is(order.RunRef) {
 		a.endTask(&trial.Aborted{Reason: order.Reason})
 		a.finishRestored()
 	}

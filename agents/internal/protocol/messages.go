@@ -108,6 +108,12 @@ type RunRef struct {
 	Lease   string `json:"lease,omitempty"`
 }
 
+// Is tells whether an order or event is of this lease of an attempt. One that says no lease is of any: the server has forgotten the run, or
+// is of before.
+func (r RunRef) Is(other RunRef) bool {
+	return r.Names(other) && (r.Lease == "" || other.Lease == "" || r.Lease == other.Lease)
+}
+
 // Names tells whether both are of one attempt, whoever leased it.
 func (r RunRef) Names(other RunRef) bool { return r.RunID == other.RunID && r.Attempt == other.Attempt }
 

@@ -138,7 +138,7 @@ func (o *Outbox) Add(ref protocol.RunRef, event protocol.Event) error {
 }
 
 func has(events []queued, ref protocol.RunRef) bool {
-	return slices.ContainsFunc(events, func(q queued) bool { return q.letter.RunRef == ref })
+	return slices.ContainsFunc(events, func(q queued) bool { return q.letter.Is(ref) })
 }
 
 func (o *Outbox) wake() {

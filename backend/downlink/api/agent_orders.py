@@ -152,4 +152,10 @@ def _go(facts: OrderFacts) -> GoOrder:
     agent = facts.host.agent
     dialling = [flow for flow in facts.flows if flow.sender != agent]
     peers = {str(flow.flow): addresses[flow.way[flow.way.index(agent) - 1]] or "" for flow in dialling}
-    return GoOrder(run_id=run.id, attempt=run.attempt, start_at=run.start_at, peers=peers)
+    return GoOrder(
+        lease=facts.run.lease if facts.run else None,
+        run_id=run.id,
+        attempt=run.attempt,
+        start_at=run.start_at,
+        peers=peers,
+    )
