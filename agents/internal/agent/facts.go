@@ -29,10 +29,12 @@ func HostFacts(c config.Config, keeper *settings.Keeper, bootID string) (protoco
 	for i, role := range c.Roles {
 		roles[i] = protocol.Role(role)
 	}
-	writable := []string{}
+	writable, refused := []string{}, keeper.Refused()
 	for _, name := range keeper.Writable() {
 		if c.Policy.AllowsSetting(name) {
 			writable = append(writable, name)
+		} else {
+			refused[name] = "the policy of this host's owner (policy.settings) does not allow it"
 		}
 	}
 	return protocol.Host{
@@ -41,7 +43,7 @@ func HostFacts(c config.Config, keeper *settings.Keeper, bootID string) (protoco
 		TransportOptions: map[protocol.TransportKind]map[string]protocol.ControlOption{
 			protocol.TransportINTCP: trial.INTCPFacts(c.Policy.RelayBufferBytes),
 		},
-		Offers: trial.Offers(), HoldsBudget: true, DataMTU: dataMTU(c), Settings: keeper.Snapshot(""), SettingsWritable: writable,
+		Offers: trial.Offers(), HoldsBudget: true, DataMTU: dataMTU(c), Settings: keeper.Snapshot(""), SettingsWritable: writable, SettingsRefused: refused, PerAckRefused: perAckRefused(),
 		TCPInfoBytes: length, DataHost: c.DataHost, SpoolFreeBytes: free, Policy: policyFacts(c, time.Now()),
 	}, errors.Join(controlsErr, lengthErr, freeErr)
 }
@@ -79,8 +81,16 @@ var capabilities = sync.OnceValue(controls.Capabilities)
 
 // controlsHere are the kernel's controls with those of the agent that can be loaded beside them, and why others cannot.
 func controlsHere() (names []string, unavailable map[string]string, err error) {
-	names, err = socket.AvailableControls()
+	known, err := socket.AvailableControls()
 	unavailable = map[string]string{}
+	for _, name := range known {
+		// The kernel names controls that this process may not use (tcp_allowed_congestion_control).
+		if refusal := socket.CheckControl(name); refusal != nil {
+			unavailable[name] = firstWords(refusal.Error())
+		} else {
+			names = append(names, name)
+		}
+	}
 	for _, own := range capabilities() {
 		if own.Able {
 			names = append(names, own.Name)
@@ -91,6 +101,14 @@ func controlsHere() (names []string, unavailable map[string]string, err error) {
 	slices.Sort(names)
 	return slices.Compact(names), unavailable, err
 }
+
+// perAckRefused is tried once: the kernel's answer lasts as long as the kernel.
+var perAckRefused = sync.OnceValue(func() string {
+	if err := controls.CanRecordAcks(); err != nil {
+		return firstWords(err.Error())
+	}
+	return ""
+})
 
 func controlOptions() map[string]map[string]protocol.ControlOption {
 	options := map[string]map[string]protocol.ControlOption{}

@@ -62,3 +62,13 @@ func OnStallingDisk(t testing.TB, call func(dir string, stall func(time.Duration
 		})
 	})
 }
+
+// WithReadOnlySysctls runs a call where /proc/sys is read-only, as in a plain container. The mount is the calling thread's own.
+func WithReadOnlySysctls(t testing.TB, call func()) {
+	t.Helper()
+	withOwnMounts(t, func() {
+		require.NoError(t, unix.Mount("/proc/sys", "/proc/sys", "", unix.MS_BIND, ""))
+		require.NoError(t, unix.Mount("", "/proc/sys", "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+		call()
+	})
+}

@@ -143,9 +143,13 @@ type Host struct {
 	DataMTU          int               `json:"data_mtu,omitempty"`
 	Settings         map[string]string `json:"settings"`
 	SettingsWritable []string          `json:"settings_writable"`
-	TCPInfoBytes     int               `json:"tcp_info_bytes"`
-	DataHost         string            `json:"data_host"`
-	SpoolFreeBytes   int64             `json:"spool_free_bytes"`
+	// PerAckRefused says why no ACKs of the kernel's controls are recorded here; empty: they are.
+	PerAckRefused string `json:"per_ack_refused,omitempty"`
+	// SettingsRefused says of each setting that the agent cannot make here, why.
+	SettingsRefused map[string]string `json:"settings_refused,omitempty"`
+	TCPInfoBytes    int               `json:"tcp_info_bytes"`
+	DataHost        string            `json:"data_host"`
+	SpoolFreeBytes  int64             `json:"spool_free_bytes"`
 	// PathTrace is what is replayed by the emulated link beside this agent; nil: none is known.
 	PathTrace *PathTrace `json:"path_trace,omitempty"`
 	// Clock is how this host's clock differs from the server's; nil before the first exchange.

@@ -23,7 +23,9 @@ type Prepare struct {
 	DeadlineS float64           `json:"deadline_s"`
 	BaseRTTMs float64           `json:"base_rtt_ms"`
 	Settings  map[string]string `json:"settings"`
-	Sampling  Sampling          `json:"sampling"`
+	// LeavesUnset: a setting that this host cannot make stays as it is, and the run goes on.
+	LeavesUnset bool     `json:"leaves_unset,omitempty"`
+	Sampling    Sampling `json:"sampling"`
 	// LinkSeed is what an emulated link is restarted with; nil: the link is none, or the server does not ask for it.
 	LinkSeed *uint64 `json:"link_seed,omitempty"`
 	// LinkWindow is what part of its path trace an emulated link flies; nil: the server does not say.

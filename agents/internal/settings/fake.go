@@ -41,10 +41,15 @@ func (f *FakeHost) Set(key Key, value string) error {
 	return nil
 }
 
-// IsWritable tells whether the setting exists and is not read-only.
-func (f *FakeHost) IsWritable(key Key) bool {
+// WhyNot is empty where the setting exists and is not read-only.
+func (f *FakeHost) WhyNot(key Key) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	_, known := f.Values[key]
-	return known && !f.ReadOnly[key]
+	if _, known := f.Values[key]; !known {
+		return "this host does not have it"
+	}
+	if f.ReadOnly[key] {
+		return "it is read-only"
+	}
+	return ""
 }

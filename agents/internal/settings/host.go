@@ -13,8 +13,8 @@ type Host interface {
 	// Get returns ErrNotSupported when this host does not have the setting.
 	Get(key Key) (string, error)
 	Set(key Key, value string) error
-	// IsWritable tells whether Set could succeed; it changes nothing.
-	IsWritable(key Key) bool
+	// WhyNot says why Set could not succeed; empty where it could. It changes nothing.
+	WhyNot(key Key) string
 }
 
 var (

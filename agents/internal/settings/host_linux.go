@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // LinuxHost is the running kernel as this process sees it: its own network namespace, its own routes.
@@ -46,16 +47,27 @@ func (LinuxHost) Set(key Key, value string) error {
 	return nil
 }
 
-// IsWritable opens the setting for writing, which is where the kernel checks permission, and writes nothing.
-func (LinuxHost) IsWritable(key Key) bool {
+// WhyNot opens the setting for writing, which is where the kernel checks permission, and writes nothing.
+func (LinuxHost) WhyNot(key Key) string {
 	if table[key.Name].scope == ScopeRoute {
-		return mayChangeRoutes()
+		if mayChangeRoutes() {
+			return ""
+		}
+		return "this process may not change routes; run the agent as root or with CAP_NET_ADMIN"
 	}
 	file, err := os.OpenFile(path(key.Name), os.O_WRONLY, 0)
-	if err != nil {
-		return false
+	switch {
+	case err == nil:
+		_ = file.Close()
+		return ""
+	case errors.Is(err, syscall.EROFS):
+		return "the file system of " + filepath.Dir(path(key.Name)) + " is read-only for this process, as in a plain container; give the container a writable one, or run the agent on the host itself"
+	case errors.Is(err, fs.ErrNotExist):
+		return "this kernel, or this network namespace, does not have it"
+	case errors.Is(err, fs.ErrPermission):
+		return "this process may not write it; run the agent as root or with CAP_NET_ADMIN"
 	}
-	return file.Close() == nil
+	return err.Error()
 }
 
 func normalise(value string) string { return strings.Join(strings.Fields(value), " ") }

@@ -53,6 +53,15 @@ type Outcome struct {
 
 // Apply journals the old values and then changes the settings. After ErrFailed the caller must Restore.
 func (k *Keeper) Apply(runID string, wanted map[Key]string) error {
+	return k.apply(runID, wanted, false)
+}
+
+// ApplyPossible leaves as it is what cannot be set here; what is set is kept and put back as by Apply.
+func (k *Keeper) ApplyPossible(runID string, wanted map[Key]string) error {
+	return k.apply(runID, wanted, true)
+}
+
+func (k *Keeper) apply(runID string, wanted map[Key]string, leavesUnset bool) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if pending, err := readJournal(k.path); err != nil || pending != nil {
@@ -61,6 +70,9 @@ func (k *Keeper) Apply(runID string, wanted map[Key]string) error {
 	plan := &journal{BootID: k.bootID, Namespace: k.namespace, RunID: runID}
 	for _, key := range sortedKeys(wanted) {
 		change, err := k.plan(key, normalise(wanted[key]))
+		if leavesUnset && errors.Is(err, ErrRefused) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -90,8 +102,8 @@ func (k *Keeper) plan(key Key, value string) (*entry, error) {
 	if !takes.accepts(value) {
 		return nil, fmt.Errorf("%w: %s takes %s, not %q", ErrRefused, key.Name, takes, value)
 	}
-	if !k.host.IsWritable(key) {
-		return nil, fmt.Errorf("%w: %s cannot be changed by this agent here (it is %s); run the agent as root on the host itself, or leave the setting out", ErrRefused, key.Name, old)
+	if why := k.host.WhyNot(key); why != "" {
+		return nil, fmt.Errorf("%w: %s cannot be changed by this agent here (it is %s): %s; or leave the setting out, or measure with `settings: best_effort`", ErrRefused, key.Name, old, why)
 	}
 	return &entry{Key: key, Old: old, New: value}, nil
 }
@@ -221,11 +233,22 @@ func (k *Keeper) Snapshot(peer string) map[string]string {
 func (k *Keeper) Writable() []string {
 	var names []string
 	for _, name := range Names() {
-		if k.host.IsWritable(Key{Name: name}) {
+		if k.host.WhyNot(Key{Name: name}) == "" {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// Refused says of each setting that cannot be changed here, why.
+func (k *Keeper) Refused() map[string]string {
+	refused := map[string]string{}
+	for _, name := range Names() {
+		if why := k.host.WhyNot(Key{Name: name}); why != "" {
+			refused[name] = why
+		}
+	}
+	return refused
 }
 
 func (k *Keeper) unlock() {

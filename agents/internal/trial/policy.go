@@ -162,7 +162,7 @@ func checkRoles(order *protocol.Prepare, c config.Config) error {
 
 func checkSettings(order *protocol.Prepare, c config.Config) error {
 	for name := range order.Settings {
-		if !c.Policy.AllowsSetting(name) {
+		if !order.LeavesUnset && !c.Policy.AllowsSetting(name) {
 			return refuse("this host's policy does not let %s be changed", name)
 		}
 	}

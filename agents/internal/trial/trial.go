@@ -184,7 +184,7 @@ func (t *Trial) carryOut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := t.env.Keeper.Apply(t.order.RunID, wanted); err != nil {
+	if err := t.apply(wanted); err != nil {
 		return err
 	}
 	ports, err := t.openPorts(ctx)
@@ -270,6 +270,15 @@ func sendingControl(flow protocol.Flow) (cc string, options map[string]any) {
 }
 
 // wanted are the settings by key: a route setting once for every peer.
+// apply sets what the order wants; where it lets this host leave what it cannot set, the record shows what was in force.
+func (t *Trial) apply(wanted map[settings.Key]string) error {
+	if !t.order.LeavesUnset {
+		return t.env.Keeper.Apply(t.order.RunID, wanted)
+	}
+	maps.DeleteFunc(wanted, func(key settings.Key, _ string) bool { return !t.env.Config.Policy.AllowsSetting(key.Name) })
+	return t.env.Keeper.ApplyPossible(t.order.RunID, wanted)
+}
+
 func (t *Trial) wanted() (map[settings.Key]string, error) {
 	wanted := map[settings.Key]string{}
 	for name, value := range t.order.Settings {

@@ -22,7 +22,7 @@ from downlink.domain.agent import (
     phase_after_restart,
 )
 from downlink.domain.budget import Budget, Ends, read_budget, share_of
-from downlink.domain.campaign import Sampling
+from downlink.domain.campaign import BEST_EFFORT, Sampling
 from downlink.domain.live import left_flows, live_flows, shown
 from downlink.domain.run import ACTIVE, LATEST_START_S, Ending, HostPhase, Reason, RunState
 from downlink.storage import leases, uploads
@@ -53,6 +53,7 @@ class OrderFacts:
     data_hosts: dict[str, str] = field(default_factory=dict)
     sampling: Sampling = Sampling.POLLED
     keeps_deliveries: bool = False
+    is_best_effort: bool = False
     budget: Budget | None = None
 
 
@@ -249,11 +250,13 @@ def _budget_of(run: Run, flows: Sequence[RunFlow], agent: str) -> Budget | None:
     return share_of(budget, ends, agent) if budget else None
 
 
-def _recording(unit: Unit, run: Run) -> tuple[Sampling, bool]:
-    """How senders record a flow, and whether every flow keeps a delivery table."""
+def _recording(unit: Unit, run: Run) -> tuple[Sampling, bool, bool]:
+    """How senders record a flow, whether every flow keeps a delivery table, and whether settings that cannot be made are left."""
     row = unit.session.get(Campaign, run.campaign_id)
     campaign = campaign_of(row) if row else None
-    return (campaign.sampling, campaign.deliveries) if campaign else (Sampling.POLLED, False)
+    if campaign is None:
+        return Sampling.POLLED, False, False
+    return campaign.sampling, campaign.deliveries, campaign.settings == BEST_EFFORT
 
 
 def _data_hosts(unit: Unit, names: Iterable[str]) -> dict[str, str]:

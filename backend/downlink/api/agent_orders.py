@@ -68,6 +68,7 @@ def _prepare(facts: OrderFacts) -> PrepareOrder:
         deadline_s=run.deadline_s,
         base_rtt_ms=run.base_rtt_ms,
         settings=host.settings_asked,
+        leaves_unset=facts.is_best_effort,
         link_seed=run.link_seed,
         link_window=LinkWindow.model_validate(run.link_window) if run.link_window else None,
         budget=RunBudget(bytes=facts.budget.bytes, of=facts.budget.of.value) if facts.budget else None,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     Field,
@@ -236,6 +236,10 @@ class CampaignFile(Part):
         description="Keep a delivery table of every flow: when each block left, arrived and was in order. "
         "Flows with an offer have one anyway",
     )
+    settings: Literal["strict", "best_effort"] = Field(
+        default="strict",
+        description="best_effort: what a host cannot set stays as it is, and the run's record says so; strict: the run is refused",
+    )
     primary_metrics: Annotated[
         list[Annotated[str, Field(strict=True, pattern=f"^{PRIMARY_NAME}$")]],
         Field(min_length=1, max_length=MAX_PRIMARY),
@@ -296,6 +300,7 @@ class CampaignFile(Part):
             trigger=self.trigger.to_domain(self.links) if self.trigger else None,
             until=self.until.to_domain() if self.until else None,
             expect=tuple(part.to_domain() for part in self.expect),
+            settings=self.settings,
         )
 
 

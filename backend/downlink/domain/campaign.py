@@ -319,6 +319,10 @@ def _transport(kind: str | None, own: Mapping[str, Any]) -> Transport:
     return Split(**own) if kind == SPLIT else Tcp(**own)
 
 
+STRICT, BEST_EFFORT = "strict", "best_effort"
+"""Whether a setting that a host cannot make ends a run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Campaign:
     """A named study. Conditions are complete: the defaults and the common stop rule are merged into each.
@@ -328,7 +332,8 @@ class Campaign:
     varied_links: key, link and its value, where links differ in one thing that is an x-axis. deliveries: every flow keeps a
     delivery table, and not only those of offers.
     trigger: what starts the timetable, again and again, instead of the launch. until: what ends it before the timetable's cycles,
-    of which it has the most. expect: ranges of its runs' numbers.
+    of which it has the most. expect: ranges of its runs' numbers. settings: STRICT, or BEST_EFFORT for runs in which what a host
+    cannot set stays as it is, on record.
     """
 
     name: str
@@ -347,6 +352,7 @@ class Campaign:
     trigger: Trigger | None = None
     until: Until | None = None
     expect: tuple[Expectation, ...] = ()
+    settings: str = STRICT
 
     @property
     def sides(self) -> tuple[Side, ...]:
@@ -373,6 +379,7 @@ class Campaign:
             **({"trigger": self.trigger.to_dict()} if self.trigger else {}),
             **({"until": self.until.to_dict()} if self.until else {}),
             **({"expect": [each.to_dict() for each in self.expect]} if self.expect else {}),
+            **({"settings": self.settings} if self.settings != STRICT else {}),
         }
 
     def _timetable(self) -> dict[str, Any]:
@@ -406,4 +413,5 @@ class Campaign:
             trigger=Trigger.from_dict(data["trigger"]) if data.get("trigger") else None,
             until=until,
             expect=tuple(Expectation(**each) for each in data.get("expect", ())),
+            settings=data.get("settings", STRICT),
         )

@@ -65,6 +65,10 @@ class ControlFault:
     is_carrier: bool = False
 
 
+HELD = "registered already"
+"""What an agent says of a control that another program has loaded (agents/internal/controls)."""
+
+
 @dataclass(frozen=True, slots=True)
 class HostControls:
     """What a host said when its agent started.
@@ -145,8 +149,9 @@ class HostControls:
     def _tcp_faults(self, transport: Tcp) -> Iterator[ControlFault]:
         own = self.options.get(transport.cc)
         if reason := self.refused.get(transport.cc):
-            # Privilege may be given, or another program may hold the control, by the time of the run.
-            yield ControlFault(f"{transport.cc} cannot run there: {reason.rstrip('.')}.", is_certain=False)
+            # What another program holds may be free by the time of the run; a kernel or a right does not change by itself.
+            sentence = f"{transport.cc} cannot run there: {reason.rstrip('.')}."
+            yield ControlFault(sentence, is_certain=HELD not in reason)
         if own is not None:
             yield from _option_faults(transport.cc, transport.options, own)
         elif transport.cc.startswith(OWN_PREFIX):

@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from downlink.domain.budget import DOES_NOT_HOLD
-from downlink.domain.campaign import RECEIVER_MS, SENDER_MS, Campaign, Condition, FlowPlan, Sampling
+from downlink.domain.campaign import BEST_EFFORT, RECEIVER_MS, SENDER_MS, Campaign, Condition, FlowPlan, Sampling
 from downlink.domain.conflict import Conflict
 from downlink.domain.link import Link
 from downlink.domain.run_size import deadline_s
@@ -109,8 +109,9 @@ def find_refused(campaign: Campaign, links: Sequence[Link], hosts: Mapping[str, 
         for key, conflict in (
             *_part_refused(use, host),
             *_budget_unheld(campaign, use, host),
-            *_settings_refused(use, host),
+            *_settings_refused(use, host, campaign.settings == BEST_EFFORT),
             *_disk_short(campaign, use, host),
+            *_acks_unrecorded(campaign, use, host),
         ):
             if (use.agent, key) not in seen:
                 seen.add((use.agent, key))
@@ -159,25 +160,34 @@ def _budget_unheld(campaign: Campaign, use: Use, host: Host) -> Iterator[tuple[s
         yield "budget", Conflict("budget_unheld", message, True, place="limits.bytes" if is_limited else "links")
 
 
-def _what_helps(name: str) -> str:
-    """What every run sets cannot be left out."""
-    root = "Run the agent as root or with CAP_NET_ADMIN"
+def _what_helps(name: str, why: str | None) -> str:
+    """What every run sets cannot be left out. why: what the agent says is in the way."""
+    root = "Allow it there" if why else "Run the agent as root or with CAP_NET_ADMIN, allow the setting in its policy"
+    else_ = "write `settings: best_effort` in the campaign file to measure without it, on record"
     if name in ALWAYS_ASKED:
-        return f"Every run sets it. {root}, and allow the setting in its policy."
-    return f"{root}, allow the setting in its policy, or leave the setting out."
+        return f"Every run sets it. {root}, or {else_}."
+    return f"{root}, leave the setting out, or {else_}."
 
 
-def _settings_refused(use: Use, host: Host) -> Iterator[tuple[str, Conflict]]:
+def _settings_refused(use: Use, host: Host, is_best_effort: bool) -> Iterator[tuple[str, Conflict]]:
     side = use.part
     for name, value in use.asked.items():
-        if can_have(host, name, value) is False:
-            here = host.facts["settings"].get(name)
-            now = f"it is {here}" if here is not None else "this kernel does not have it now"
-            message = (
-                f"{use.condition.name}, on {use.agent}: {name} cannot be set to {value} ({now}). {_what_helps(name)}"
+        if can_have(host, name, value) is not False:
+            continue
+        here = host.facts["settings"].get(name)
+        why = (host.facts.get("settings_refused") or {}).get(name)
+        now = f"it is {here}" if here is not None else "this kernel does not have it now"
+        said = (
+            f"{use.condition.name}, on {use.agent}: {name} cannot be set to {value} ({now}{f'; {why}' if why else ''})."
+        )
+        place = "" if name in ALWAYS_ASKED else f"conditions[{use.number}].{side}.{name}"
+        if is_best_effort:
+            yield (
+                name,
+                Conflict("setting_unset", f"{said} It stays as it is, and each run's record says so.", place=place),
             )
-            place = "" if name in ALWAYS_ASKED else f"conditions[{use.number}].{side}.{name}"
-            yield name, Conflict("setting_unwritable", message, True, place=place)
+        else:
+            yield name, Conflict("setting_unwritable", f"{said} {_what_helps(name, why)}", True, place=place)
 
 
 def can_have(host: Host, name: str, value: str) -> bool | None:
@@ -186,6 +196,14 @@ def can_have(host: Host, name: str, value: str) -> bool | None:
     if writable is None:
         return None
     return name in writable or host.facts.get("settings", {}).get(name) == value
+
+
+def _acks_unrecorded(campaign: Campaign, use: Use, host: Host) -> Iterator[tuple[str, Conflict]]:
+    """A night of runs that were to record every ACK, and are polled."""
+    why = host.facts.get("per_ack_refused")
+    if why and use.is_sender and campaign.sampling is Sampling.PER_ACK:
+        message = f"{use.agent} cannot record every ACK: {str(why).rstrip('.')}. Take another sender, or write `sampling: polled`."
+        yield "per_ack", Conflict("per_ack_refused", message, True, place="sampling")
 
 
 def _disk_short(campaign: Campaign, use: Use, host: Host) -> Iterator[tuple[str, Conflict]]:

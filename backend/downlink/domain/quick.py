@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from downlink.domain.campaign import Campaign
+from downlink.domain.campaign import BEST_EFFORT, Campaign
 from downlink.domain.link import Link
 
 SECONDS = 15
@@ -25,6 +25,7 @@ def quick_file(link: Link, sender: int) -> dict[str, Any]:
         "links": [link.name],
         "stop": {"seconds": SECONDS},
         "timetable": {"cycles": 1},
+        "settings": BEST_EFFORT,  # it asks for none but what every run sets; a plain container can be tried too
         "limits": {"attempts": 1},  # who waits for it sees why it failed, and asks again
         "conditions": [{"name": condition_name(sender), "flows": [{"sender": sender}]}],
     }

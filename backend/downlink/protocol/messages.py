@@ -197,6 +197,13 @@ class Host(BaseModel):
     data_mtu: Annotated[int | None, Field(ge=0, le=2**31, exclude_if=lambda mtu: mtu is None)] = Field(
         default=None, description="Largest IP packet of the interface of data_host, in bytes; null: not said"
     )
+    per_ack_refused: Annotated[str | None, Field(max_length=2000, exclude_if=lambda why: not why)] = Field(
+        default=None,
+        description="Why the agent records no ACKs of the kernel's controls; null: it does, or does not say",
+    )
+    settings_refused: Annotated[dict[Word, Sentence], Field(max_length=64, exclude_if=lambda refused: not refused)] = (
+        Field(default={}, description="Settings that the agent cannot make here, each with the reason")
+    )
     path_trace: Annotated[PathTrace | None, Field(exclude_if=lambda trace: trace is None)] = Field(
         default=None,
         description="What the emulated link beside the agent replays; null: there is none, or it is not up",
@@ -390,6 +397,9 @@ class PrepareOrder(Order):
     deadline_s: float
     base_rtt_ms: float
     settings: dict[str, str]
+    leaves_unset: Annotated[bool, Field(exclude_if=lambda leaves: not leaves)] = Field(
+        default=False, description="A setting that this host cannot make stays as it is; the run goes on"
+    )
     sampling: Sampling
     link_seed: Annotated[LinkSeed | None, Field(exclude_if=lambda seed: seed is None)] = None
     link_window: Annotated[LinkWindow | None, Field(exclude_if=lambda window: window is None)] = None

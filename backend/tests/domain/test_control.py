@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from downlink.domain.campaign import Probe, Scalar, Tcp
@@ -48,9 +50,12 @@ def test_a_fault_is_a_sentence_that_says_what_to_do(transport: Tcp, fault: str) 
     assert list(HOST.faults(transport)) == [ControlFault(fault)]
 
 
-def test_what_a_host_could_not_run_at_its_agents_start_may_be_otherwise_at_the_run() -> None:
+def test_what_a_host_cannot_run_is_certain_unless_another_program_holds_it() -> None:
     (fault,) = HOST.faults(Tcp("dl_vivace"))
-    assert fault == ControlFault("dl_vivace cannot run there: its kernel is too old.", is_certain=False)
+    assert fault == ControlFault("dl_vivace cannot run there: its kernel is too old.")
+    held = replace(HOST, refused={"dl_vivace": "a control of this name is registered already"})
+    (fault,) = held.faults(Tcp("dl_vivace"))
+    assert fault.is_certain is False
 
 
 @pytest.mark.parametrize("transport", [Tcp(), Tcp("westwood"), Tcp("dl_hybla", options={"rtt0_ms": 100})])

@@ -3275,6 +3275,12 @@ export interface components {
                  */
                 deliveries: boolean;
                 /**
+                 * @description best_effort: what a host cannot set stays as it is, and the run's record says so; strict: the run is refused
+                 * @default strict
+                 * @enum {string}
+                 */
+                settings: "strict" | "best_effort";
+                /**
                  * @description What is tested
                  * @default [
                  *       "startup.throughput_bps",
@@ -4135,6 +4141,12 @@ export interface components {
              * @description Every flow keeps a delivery table
              */
             deliveries?: boolean;
+            /**
+             * Settings
+             * @description Whether a setting that a host cannot make ends a run
+             * @enum {string}
+             */
+            settings?: "strict" | "best_effort";
             /**
              * Primary Metrics
              * @description What is tested: phase.metric, or a time
@@ -6037,6 +6049,19 @@ export interface components {
              * @description Largest IP packet of the interface of data_host, in bytes; null: not said
              */
             data_mtu?: number | null;
+            /**
+             * Per Ack Refused
+             * @description Why the agent records no ACKs of the kernel's controls; null: it does, or does not say
+             */
+            per_ack_refused?: string | null;
+            /**
+             * Settings Refused
+             * @description Settings that the agent cannot make here, each with the reason
+             * @default {}
+             */
+            settings_refused: {
+                [key: string]: string;
+            };
             /** @description What the emulated link beside the agent replays; null: there is none, or it is not up */
             path_trace?: components["schemas"]["PathTrace"] | null;
             /** Settings */
@@ -7954,6 +7979,12 @@ export interface components {
             settings: {
                 [key: string]: string;
             };
+            /**
+             * Leaves Unset
+             * @description A setting that this host cannot make stays as it is; the run goes on
+             * @default false
+             */
+            leaves_unset: boolean;
             sampling: components["schemas"]["Sampling"];
             /** Link Seed */
             link_seed?: number | null;
@@ -10722,6 +10753,20 @@ export interface components {
              * @default null
              */
             data_mtu: number | null;
+            /**
+             * Per Ack Refused
+             * @description Why the agent records no ACKs of the kernel's controls; null: it does, or does not say
+             * @default null
+             */
+            per_ack_refused: string | null;
+            /**
+             * Settings Refused
+             * @description Settings that the agent cannot make here, each with the reason
+             * @default {}
+             */
+            settings_refused: {
+                [key: string]: string;
+            };
             /**
              * @description What the emulated link beside the agent replays; null: there is none, or it is not up
              * @default null

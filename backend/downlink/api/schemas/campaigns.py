@@ -252,6 +252,12 @@ class CampaignSpec(Shape):
         json_schema_extra=may_be_left_out,
         description="Every flow keeps a delivery table",
     )
+    settings: Literal["strict", "best_effort"] = Field(
+        default="strict",
+        exclude_if=lambda asked: asked == "strict",
+        json_schema_extra=may_be_left_out,
+        description="Whether a setting that a host cannot make ends a run",
+    )
     primary_metrics: list[str] = Field(
         default=list(DEFAULT_PRIMARY), description="What is tested: phase.metric, or a time"
     )

@@ -65,6 +65,7 @@ export function DraftForm() {
           <NumberField path={['weight']} label="Weight" help="Its share of a link that other campaigns want at the same time; 1 to 100" />
           <Sampling />
           <Deliveries />
+          <BestEffort />
           <PrimaryMetrics />
         </Stack>
       </Panel>
@@ -213,6 +214,19 @@ function Deliveries() {
       error={error}
       checked={value === true}
       onChange={(event) => set(event.currentTarget.checked || undefined)}
+    />
+  )
+}
+
+function BestEffort() {
+  const { value, error, set } = useField(['settings'])
+  return (
+    <Switch
+      label="Measure where a setting cannot be made"
+      description="As in a plain container: what a host cannot set stays as it is, and each run’s record says so. Otherwise nothing is launched."
+      error={error}
+      checked={value === 'best_effort'}
+      onChange={(event) => set(event.currentTarget.checked ? 'best_effort' : undefined)}
     />
   )
 }

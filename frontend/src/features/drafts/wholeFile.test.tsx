@@ -338,6 +338,7 @@ limits: {attempts: 1, bytes: 2000000000}
 weight: 2
 sampling: per_ack
 deliveries: true
+settings: best_effort
 primary_metrics: [overall.goodput_bps]
 defaults: {sender: {route.initcwnd: 2}, receiver: {route.initcwnd: 2}, relay: {route.initcwnd: 2}}
 conditions:
