@@ -33,6 +33,8 @@ def accept_late(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any], n
     kind = event["kind"]
     if kind == "restored" and host.is_restored is None:
         outcomes.note_restored(host, event)
+    if kind == "failed" and host.is_restored is None and event["reason"] != Reason.NOT_RESTORED:
+        host.is_restored = True  # a host is put back before it reports so
     if run.state == RunState.CANCELLED or kind == "ready":
         raise ConflictError("run_over", f"The run has ended ({run.state}); restore and drop it.")
     if run.traces_removed_at is not None:
@@ -46,9 +48,9 @@ def accept_late(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any], n
     outcomes.note_outcomes(unit, run, host, event)
     if kind != "restored" or rows.outcomes_of(rows.flows_of(unit, run.id), host.agent):
         host.phase = _RISES.get(kind) or outcomes.phase_after(event)
-    add_event(
-        unit, now, "host", {"detail": f"{host.agent}: {kind}, late", "agent_at": event["at"]}, run.campaign_id, run.id
-    )
+    why = f" ({event['reason']}: {event['detail']})" if kind == "failed" else ""
+    detail = f"{host.agent}: {kind}, late{why}"
+    add_event(unit, now, "host", {"detail": detail, "agent_at": event["at"]}, run.campaign_id, run.id)
     _judge_anew(unit, run)
 
 

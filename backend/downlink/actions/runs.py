@@ -26,6 +26,8 @@ PASSING_PAUSE = timedelta(seconds=60)
 TRIED_AGAIN = "Tried again (attempt {})."
 CANCELLED = Ending(RunState.CANCELLED, Reason.CANCELLED, "Cancelled by a user.")
 TOO_LATE = "Its samples arrived when the next attempt had begun; they are kept with this run."
+ALSO, MOST_ALSO = "Also:", 2
+"""Which end failed first nobody can say where one of them was silent: both are named."""
 NOT_NEEDED = "The samples of attempt {} arrived after all."
 # What one end sees as a lost link, or cannot reach at all, the other may explain.
 _SYMPTOMS = frozenset({Reason.LINK_LOST, Reason.CONNECT_FAILED})
@@ -93,6 +95,9 @@ def condemn(unit: Unit, run: Run, ending: Ending, given_up: tuple[str, ...] = ()
     if run.verdict is None or (run.reason in _SYMPTOMS and ending.reason in _CAUSES):
         run.verdict, run.reason, run.detail = ending.state, ending.reason, ending.detail
         log.info("run_condemned", run_id=str(run.id), ending=str(ending.state), reason=str(ending.reason))
+    elif ending.reason in _CAUSES and run.reason in _CAUSES and ending.detail and run.detail:
+        if ending.detail not in run.detail and run.detail.count(ALSO) < MOST_ALSO:
+            run.detail = f"{run.detail} {ALSO} {ending.detail}"
     for host in rows.hosts_of(unit, run.id):
         if host.agent in given_up:
             host.phase = HostPhase.LOST

