@@ -95,14 +95,20 @@ def condemn(unit: Unit, run: Run, ending: Ending, given_up: tuple[str, ...] = ()
     if run.verdict is None or (run.reason in _SYMPTOMS and ending.reason in _CAUSES):
         run.verdict, run.reason, run.detail = ending.state, ending.reason, ending.detail
         log.info("run_condemned", run_id=str(run.id), ending=str(ending.state), reason=str(ending.reason))
-    elif ending.reason in _CAUSES and run.reason in _CAUSES and ending.detail and run.detail:
-        if ending.detail not in run.detail and run.detail.count(ALSO) < MOST_ALSO:
-            run.detail = f"{run.detail} {ALSO} {ending.detail}"
+    elif _is_another_cause(run, ending):
+        run.detail = f"{run.detail} {ALSO} {ending.detail}"
     for host in rows.hosts_of(unit, run.id):
         if host.agent in given_up:
             host.phase = HostPhase.LOST
         elif host.phase == HostPhase.ASSIGNED:
             host.phase = HostPhase.DONE
+
+
+def _is_another_cause(run: Run, ending: Ending) -> bool:
+    """Whether another end failed by a cause of its own, which is not told yet."""
+    if not (ending.reason in _CAUSES and run.reason in _CAUSES and ending.detail and run.detail):
+        return False
+    return ending.detail not in run.detail and run.detail.count(ALSO) < MOST_ALSO
 
 
 def need(unit: Unit, run: Run, job: str) -> None:

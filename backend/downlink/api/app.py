@@ -68,6 +68,7 @@ from downlink.api.pot import Pot
 from downlink.api.problems import add_problem_handlers
 from downlink.api.resting import Resting
 from downlink.api.room import Room
+from downlink.api.sheets import Sheets
 from downlink.api.slots import Slots, Turns
 from downlink.api.waiting import Waiting
 from downlink.courier.provider import Client, Provider
@@ -150,6 +151,7 @@ class Application(FastAPI):
         app: ASGIApp = Intake(
             super().build_middleware_stack(), stalled_s=settings.stalled_s, find_caller=self._find_caller
         )
+        app = Sheets(app)
         if names := [name.strip() for name in settings.allowed_hosts.split(",") if name.strip()]:
             app = TrustedHostMiddleware(app, names, www_redirect=False)
         app = GZipMiddleware(app, GZIP_FROM_BYTES, GZIP_LEVEL, exclude_content_types=PACKED)

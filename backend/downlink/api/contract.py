@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from downlink.api.agent_channel import read_secret
 from downlink.api.deps import find_caller, find_reader
 from downlink.api.examples import EXAMPLES
+from downlink.api.sheets import QUERY
 from downlink.protocol.messages import PollRequest
 
 SCHEMES: dict[str, Any] = {
@@ -58,6 +59,8 @@ def complete(document: dict[str, Any], routes: Iterable[tuple[str, APIRoute]]) -
             operation["security"] = _security(route.dependant)
             _add_own_body(document, operation)
             _add_example(operation)
+            if path.endswith(".csv"):
+                operation["parameters"] = [*operation.get("parameters", ()), *QUERY]
     return document
 
 

@@ -229,3 +229,17 @@ def test_the_verbs_that_belong_to_an_owner_are_asked_with_the_owner() -> None:
         for permission in permissions:
             is_looked_up = type(permission).__name__.startswith("Own") or permission.is_own
             assert (permission.verb in owned) is is_looked_up, place
+
+
+def test_every_table_has_a_form_for_spreadsheets(lab: Lab) -> None:
+    plain = lab.client.get(f"{API}/audit.csv", headers={"Authorization": f"Bearer {lab.token}"})
+    sheet = lab.client.get(f"{API}/audit.csv?spreadsheet=semicolon", headers={"Authorization": f"Bearer {lab.token}"})
+    assert sheet.text.startswith("\ufeffid;at;actor;")
+    assert sheet.headers["content-disposition"] == plain.headers["content-disposition"]
+    assert not plain.text.startswith("\ufeff")
+    assert lab.call("GET", "/audit.csv?spreadsheet=pipe", expect=422)["code"] == "request_invalid"
+    paths = lab.client.app.openapi()["paths"]  # type: ignore[attr-defined]
+    tables = {path: part["get"] for path, part in paths.items() if path.endswith(".csv")}
+    assert len(tables) > 4
+    for path, operation in tables.items():
+        assert "spreadsheet" in {each["name"] for each in operation["parameters"]}, path

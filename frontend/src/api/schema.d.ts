@@ -12599,7 +12599,12 @@ export interface operations {
     };
     export_audit: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The table as spreadsheets open it, with this separator: a byte-order mark, numbers of 15 digits, an empty cell for a slow-start threshold that was never set. Without it every digit and value is kept */
+                spreadsheet?: "comma" | "semicolon" | "tab";
+                /** @description Of a spreadsheet; `comma` where the separator is a semicolon, else `point` */
+                decimal?: "point" | "comma";
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -14297,7 +14302,12 @@ export interface operations {
     };
     get_path_csv: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The table as spreadsheets open it, with this separator: a byte-order mark, numbers of 15 digits, an empty cell for a slow-start threshold that was never set. Without it every digit and value is kept */
+                spreadsheet?: "comma" | "semicolon" | "tab";
+                /** @description Of a spreadsheet; `comma` where the separator is a semicolon, else `point` */
+                decimal?: "point" | "comma";
+            };
             header?: never;
             path: {
                 path_id: string;
@@ -16063,6 +16073,10 @@ export interface operations {
                 baseline?: string | null;
                 /** @description Of this phase alone; else of all */
                 phase?: string | null;
+                /** @description The table as spreadsheets open it, with this separator: a byte-order mark, numbers of 15 digits, an empty cell for a slow-start threshold that was never set. Without it every digit and value is kept */
+                spreadsheet?: "comma" | "semicolon" | "tab";
+                /** @description Of a spreadsheet; `comma` where the separator is a semicolon, else `point` */
+                decimal?: "point" | "comma";
             };
             header?: never;
             path?: never;
@@ -19794,6 +19808,10 @@ export interface operations {
             query?: {
                 /** @description A condition's name; without it the campaign's first */
                 baseline?: string | null;
+                /** @description The table as spreadsheets open it, with this separator: a byte-order mark, numbers of 15 digits, an empty cell for a slow-start threshold that was never set. Without it every digit and value is kept */
+                spreadsheet?: "comma" | "semicolon" | "tab";
+                /** @description Of a spreadsheet; `comma` where the separator is a semicolon, else `point` */
+                decimal?: "point" | "comma";
             };
             header?: never;
             path: {
@@ -19969,7 +19987,12 @@ export interface operations {
     };
     export_trace_csv: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The table as spreadsheets open it, with this separator: a byte-order mark, numbers of 15 digits, an empty cell for a slow-start threshold that was never set. Without it every digit and value is kept */
+                spreadsheet?: "comma" | "semicolon" | "tab";
+                /** @description Of a spreadsheet; `comma` where the separator is a semicolon, else `point` */
+                decimal?: "point" | "comma";
+            };
             header?: never;
             path: {
                 run_id: string;
@@ -20293,7 +20316,12 @@ export interface operations {
     };
     export_hops: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The table as spreadsheets open it, with this separator: a byte-order mark, numbers of 15 digits, an empty cell for a slow-start threshold that was never set. Without it every digit and value is kept */
+                spreadsheet?: "comma" | "semicolon" | "tab";
+                /** @description Of a spreadsheet; `comma` where the separator is a semicolon, else `point` */
+                decimal?: "point" | "comma";
+            };
             header?: never;
             path: {
                 run_id: string;

@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core'
+import { Button, NativeSelect, Text } from '@mantine/core'
 import { useState } from 'react'
 import { API } from '@/api/client'
 import type { CampaignDetail } from '@/api/types'
@@ -68,6 +68,13 @@ const FILES = [
   },
 ] as const
 
+const FORMS = [
+  { value: '', label: 'Plain CSV' },
+  { value: 'comma', label: 'Spreadsheet: comma, decimal point' },
+  { value: 'semicolon', label: 'Spreadsheet: semicolon, decimal comma' },
+  { value: 'tab', label: 'Spreadsheet: tab, decimal point' },
+]
+
 /** Tables of so many runs are read at once, to say what is in them; of more, or while runs are added, when somebody asks for it. */
 const FEW_RUNS = 100
 
@@ -75,6 +82,7 @@ const FEW_RUNS = 100
 export function DownloadsTab({ campaign, isVisited = false }: { campaign: CampaignDetail; isVisited?: boolean }) {
   const files = isVisited ? FILES.filter(({ name }) => name !== 'archive.zip') : FILES
   const size = useDataSize(campaign.id, !isVisited).data
+  const [form, setForm] = useState('')
   const [isAsked, setIsAsked] = useState(campaign.ended_at !== null && campaign.runs_total <= FEW_RUNS)
   const base = `${API}/campaigns/${campaign.id}`
   const tables = files.map(({ name }) => name).filter((name) => name.endsWith('.csv'))
@@ -91,6 +99,16 @@ export function DownloadsTab({ campaign, isVisited = false }: { campaign: Campai
         )
       }
     >
+      <NativeSelect
+        label="Form of the tables"
+        description="Plain keeps every digit, for programs. A spreadsheet’s has 15 digits and empty cells for thresholds that were never set."
+        maw={440}
+        mb="md"
+        mx="md"
+        data={FORMS}
+        value={form}
+        onChange={(event) => setForm(event.currentTarget.value)}
+      />
       <div className={classes.downloads}>
         {files.map((file) => (
           <div key={file.name} className={classes.download}>
@@ -98,7 +116,14 @@ export function DownloadsTab({ campaign, isVisited = false }: { campaign: Campai
             <Text size="sm" c="dimmed">
               {file.says}
             </Text>
-            <Button component="a" size="xs" variant="default" href={`${base}/${file.name}`} download aria-label={`Download ${file.name}`}>
+            <Button
+              component="a"
+              size="xs"
+              variant="default"
+              href={`${base}/${file.name}${form && file.name.endsWith('.csv') ? `?spreadsheet=${form}` : ''}`}
+              download
+              aria-label={`Download ${file.name}`}
+            >
               {file.name}
             </Button>
             {file.name === 'archive.zip' && size ? (
