@@ -217,7 +217,7 @@ func checkServer(ctx context.Context, c config.Config) []finding {
 	if _, err := config.LoadIdentity(c.StateDir); err != nil {
 		return []finding{bad("%v.", err)}
 	}
-	client, err := uplink.NewClient(c.Server, "", c.CAFile)
+	client, err := uplink.NewClient(c.Server, "", c.CAFile, c.Proxy)
 	if err != nil {
 		return []finding{bad("%v.", err)}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,8 @@ type joinCmd struct {
 	SeparateUplink bool     `help:"Control traffic does not take the link under test."`
 	LinkControl    string   `help:"Control socket of the emulated link that this host's data path crosses (link up --link-control)." type:"path" placeholder:"PATH"`
 	RelayControl   string   `help:"Control socket of an emulated link whose relays this agent speaks for (link up --relay-control)." type:"path" placeholder:"PATH"`
-	CaFile         string   `help:"CA certificate of the server in PEM form." type:"path"`
+	CaFile         string   `help:"Certificate of the authority that signed the server's, in PEM form, where it is one of your own." type:"path"`
+	Proxy          string   `help:"HTTP proxy on the way to the server, http://HOST:PORT; without it HTTPS_PROXY and NO_PROXY say it. It is kept in agent.yaml."`
 }
 
 func (j joinCmd) config() (config.Config, error) {
@@ -39,12 +41,17 @@ func (j joinCmd) config() (config.Config, error) {
 	c.Server, c.Name, c.StateDir, c.Roles = j.Server, j.Name, j.StateDir, j.Role
 	c.DataHost, c.DataPort, c.SeparateUplink, c.CAFile = j.DataHost, j.DataPort, j.SeparateUplink, j.CaFile
 	c.LinkControl, c.RelayControl = j.LinkControl, j.RelayControl
+	c.Proxy = cmp.Or(j.Proxy, uplink.ProxyFor(j.Server))
 	if c.DataHost == "" {
 		server, err := url.Parse(j.Server)
 		if err != nil || server.Host == "" {
 			return c, errors.New("give the address at which other agents reach this host with --data-host")
 		}
-		c.DataHost, err = host.AddressTowards(server.Host)
+		towards := server.Host
+		if proxy, err := url.Parse(c.Proxy); err == nil && proxy.Host != "" {
+			towards = proxy.Host // behind it the server's name need not be known
+		}
+		c.DataHost, err = host.AddressTowards(towards)
 		if err != nil {
 			return c, fmt.Errorf("%w; give it with --data-host", err)
 		}
@@ -112,7 +119,7 @@ func (j joinCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	client, err := uplink.NewClient(c.Server, "", c.CAFile)
+	client, err := uplink.NewClient(c.Server, "", c.CAFile, c.Proxy)
 	if err != nil {
 		return err
 	}

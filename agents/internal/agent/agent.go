@@ -77,7 +77,7 @@ func New(c config.Config, parts Parts) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := uplink.NewClient(c.Server, parts.Identity.Secret, c.CAFile)
+	client, err := uplink.NewClient(c.Server, parts.Identity.Secret, c.CAFile, c.Proxy)
 	if err != nil {
 		return nil, err
 	}

@@ -31,8 +31,10 @@ type Config struct {
 	DataPort       int      `yaml:"data_port"`
 	SeparateUplink bool     `yaml:"separate_uplink"`
 	CAFile         string   `yaml:"ca_file,omitempty"`
-	LockDir        string   `yaml:"lock_dir"`
-	SpoolMaxBytes  int64    `yaml:"spool_max_bytes"`
+	// Proxy is an HTTP proxy on the way to the server; empty: the environment may name one.
+	Proxy         string `yaml:"proxy,omitempty"`
+	LockDir       string `yaml:"lock_dir"`
+	SpoolMaxBytes int64  `yaml:"spool_max_bytes"`
 	// LinkControl is the control socket of the emulated link that this agent's data path crosses; empty for real links.
 	LinkControl string `yaml:"link_control,omitempty"`
 	// RelayControl is the control socket of an emulated link whose relays this agent speaks for; empty: it relays itself.

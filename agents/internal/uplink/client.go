@@ -93,8 +93,22 @@ type Client struct {
 	Pace *Pace
 }
 
-// NewClient takes http://, https:// and unix:// addresses; the last is a path to a socket. caFile may be empty.
-func NewClient(server, secret, caFile string) (*Client, error) {
+// ProxyFor is the HTTP proxy that the environment names for a server (HTTPS_PROXY, HTTP_PROXY, NO_PROXY); empty for none.
+func ProxyFor(server string) string {
+	request, err := http.NewRequest(http.MethodGet, server, http.NoBody) //nolint:noctx // it is sent nowhere
+	if err != nil {
+		return ""
+	}
+	proxy, err := http.ProxyFromEnvironment(request)
+	if err != nil || proxy == nil {
+		return ""
+	}
+	return proxy.String()
+}
+
+// NewClient takes http://, https:// and unix:// addresses; the last is a path to a socket. caFile and proxy may be empty: then the
+// environment may name a proxy.
+func NewClient(server, secret, caFile, proxy string) (*Client, error) {
 	address, err := url.Parse(server)
 	if err != nil {
 		return nil, fmt.Errorf("read server address: %w", err)
@@ -102,6 +116,13 @@ func NewClient(server, secret, caFile string) (*Client, error) {
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: UploadsInFlight + 2, IdleConnTimeout: time.Minute,
 		TLSHandshakeTimeout: replyTimeout,
+	}
+	if proxy != "" {
+		address, err := url.Parse(proxy)
+		if err != nil || address.Host == "" {
+			return nil, fmt.Errorf("proxy %q is no address; write it as http://HOST:PORT", proxy)
+		}
+		transport.Proxy = http.ProxyURL(address)
 	}
 	client := &Client{secret: secret, http: &http.Client{Transport: transport, CheckRedirect: refuseRedirect}, Clock: &Clock{}, Pace: NewPace(0)}
 	switch address.Scheme {
@@ -248,7 +269,7 @@ func (c *Client) send(request *http.Request, headers map[string]string, response
 	}
 	reply, err := c.http.Do(request)
 	if err != nil {
-		return fmt.Errorf("reach the server: %w", err)
+		return unreached(err)
 	}
 	defer func() { _ = reply.Body.Close() }()
 	content, err := io.ReadAll(io.LimitReader(reply.Body, replyLimit))
@@ -256,6 +277,14 @@ func (c *Client) send(request *http.Request, headers map[string]string, response
 		return fmt.Errorf("read the server's answer: %w", err)
 	}
 	return readReply(reply, content, response)
+}
+
+// unreached says what to do where the server's certificate is of an authority that this host does not know.
+func unreached(err error) error {
+	if _, isUnknown := errors.AsType[x509.UnknownAuthorityError](err); isUnknown {
+		return fmt.Errorf("reach the server: %w; if an authority of your own has signed its certificate, name that authority's file: `join --ca-file FILE`, or ca_file in agent.yaml", err)
+	}
+	return fmt.Errorf("reach the server: %w", err)
 }
 
 // readReply takes nothing for success but the server's own answer: the chunk or event behind it is forgotten then.

@@ -213,7 +213,7 @@ func TestTheClockGoesByAnswersThatWereNotHeld(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"protocol": %d, "server_now": %q, "order": null}`, protocol.Version, time.Now().Format(time.RFC3339Nano))
 	}))
 	defer server.Close()
-	client, err := NewClient(server.URL, "secret", "")
+	client, err := NewClient(server.URL, "secret", "", "")
 	require.NoError(t, err)
 	_, err = client.Poll(t.Context(), protocol.PollRequest{WaitS: 0.2})
 	require.NoError(t, err)
@@ -272,7 +272,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *Client {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	client, err := NewClient(server.URL+"/", "secret", "")
+	client, err := NewClient(server.URL+"/", "secret", "", "")
 	require.NoError(t, err)
 	return client
 }
@@ -326,7 +326,7 @@ func TestAUsedEnrolmentTokenIsToldPlainly(t *testing.T) {
 }
 
 func TestAServerAddressOfAnotherKindIsRefused(t *testing.T) {
-	_, err := NewClient("ftp://x", "", "")
+	_, err := NewClient("ftp://x", "", "", "")
 	require.ErrorContains(t, err, "https://")
 }
 
@@ -334,12 +334,12 @@ func TestTheServersCertificateIsCheckedAgainstTheGivenCA(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	defer server.Close()
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
-	stranger, err := NewClient(server.URL, "", "")
+	stranger, err := NewClient(server.URL, "", "", "")
 	require.NoError(t, err)
-	require.ErrorContains(t, stranger.PostEvent(t.Context(), "r", nil), "certificate")
+	require.ErrorContains(t, stranger.PostEvent(t.Context(), "r", nil), "join --ca-file FILE")
 	caFile := filepath.Join(t.TempDir(), "ca.pem")
 	require.NoError(t, os.WriteFile(caFile, pemOf(server), 0o600))
-	client, err := NewClient(server.URL, "", caFile)
+	client, err := NewClient(server.URL, "", caFile, "")
 	require.NoError(t, err)
 	require.NoError(t, client.PostEvent(t.Context(), "r", nil))
 }
@@ -356,7 +356,7 @@ func TestAServerOfAnotherVersionIsNamed(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte(`{` + said + `"server_now": "2026-01-02T03:04:05Z", "order": null}`))
 		}))
-		client, err := NewClient(server.URL, "secret", "")
+		client, err := NewClient(server.URL, "secret", "", "")
 		require.NoError(t, err)
 		_, err = client.Poll(t.Context(), protocol.PollRequest{})
 		require.ErrorContains(t, err, sentence)
@@ -409,4 +409,23 @@ func TestAServersClockThatIsSetIsFollowedAtOnce(t *testing.T) {
 		held.Check(after, after.Add(time.Second), after.Add(step))
 		require.True(t, held.WantsExchange(after), step)
 	}
+}
+
+// A proxy as agent.yaml names it: the server's name is known to it alone.
+func TestCallsGoThroughTheProxyThatIsNamed(t *testing.T) {
+	var asked []string
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.String())
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer proxy.Close()
+	client, err := NewClient("http://downlink.invalid", "secret", "", proxy.URL)
+	require.NoError(t, err)
+	require.NoError(t, client.PostEvent(t.Context(), "run", []byte("{}")))
+	require.Equal(t, []string{"http://downlink.invalid/api/v1/agent/runs/run/events"}, asked)
+	_, err = NewClient("http://downlink.invalid", "", "", "nonsense")
+	require.ErrorContains(t, err, "http://HOST:PORT")
+	t.Setenv("HTTPS_PROXY", "http://proxy.example:3128")
+	t.Setenv("NO_PROXY", "near.example")
+	require.Equal(t, []string{"", ""}, []string{ProxyFor("https://near.example"), ProxyFor("://")})
 }
