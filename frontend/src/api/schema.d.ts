@@ -5831,10 +5831,9 @@ export interface components {
             too_short: number;
             /**
              * Implausible
-             * @description Runs among these that say what their link cannot give
-             * @default 0
+             * @description Runs among these that say what their link cannot give; left out where there are none
              */
-            implausible: number;
+            implausible?: number;
             /** @description Until throughput stays near the flow's own steady state */
             time_to_steady_s: components["schemas"]["EventTimes"];
             /** @description Until it stays near level_bps, which is the same for all runs */

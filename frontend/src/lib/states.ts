@@ -45,7 +45,8 @@ export const RUN_STATES = [
   'missed',
 ] as const
 
-export const UNDER_WAY: readonly string[] = ['leased', 'preparing', 'running', 'restoring', 'uploading']
+/** Between planned and ended. */
+export const UNDER_WAY: readonly string[] = RUN_STATES.slice(1, 6)
 
 const ANALYSED = 'being analysed'
 
@@ -57,14 +58,9 @@ interface Judged {
 }
 
 /** A run's state in a word or two, with what is to know of its numbers. An imported run has nothing to upload: it waits for its analysis. */
-export function runStateText(run: Judged): string {
-  const state = run.import_source && UNDER_WAY.includes(run.state) ? ANALYSED : run.state
-  const remarks = [
-    run.import_source?.partial?.length ? 'partial' : '',
-    run.implausible?.length ? 'implausible' : '',
-    run.decision?.keeps === false ? 'left out' : '',
-  ]
-  return [state, ...remarks.filter(Boolean)].join(', ')
+export function runStateText({ state, import_source: file, implausible, decision }: Judged): string {
+  const remarks = [file?.partial?.length && 'partial', implausible?.length && 'implausible', decision?.keeps === false && 'left out']
+  return [file && UNDER_WAY.includes(state) ? ANALYSED : state, ...remarks].filter(Boolean).join(', ')
 }
 
 /** A campaign's state and its name. An imported one is complete when its last run is analysed. */

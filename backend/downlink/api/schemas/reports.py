@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field
 
-from downlink.api.schemas.base import Interval, Moment, Shape, with_listed
+from downlink.api.schemas.base import Interval, Moment, Shape, may_be_left_out, with_listed
 from downlink.api.schemas.campaigns import Phases, Window
 from downlink.domain.metric import LINKED, LOST, METRICS, QUANTITIES
 
@@ -78,7 +78,11 @@ class Group(Shape):
     series: GroupSeries
     metrics: GroupMetrics
     too_short: int = Field(description="Runs shorter than a second: complete, without any number")
-    implausible: int = Field(default=0, description="Runs among these that say what their link cannot give")
+    implausible: int = Field(
+        default=0,
+        json_schema_extra=may_be_left_out,
+        description="Runs among these that say what their link cannot give; left out where there are none",
+    )
     time_to_steady_s: EventTimes = Field(description="Until throughput stays near the flow's own steady state")
     time_to_level_s: EventTimes = Field(description="Until it stays near level_bps, which is the same for all runs")
     level_bps: float | None
