@@ -50,6 +50,7 @@ OWN = {
     "codec/arrays.py": "the database's own arrays",
     "codec/series.py": "what this server wrote into its database",
     "codec/sketches.py": "what this server wrote into its database",
+    "codec/spreadsheet.py": "tables that this server wrote",
     "domain/delivery.py": "a secret that this server made",
     "domain/metric.py": "a table of the package",
     "domain/sample.py": "tables of the package",
