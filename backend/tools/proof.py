@@ -71,9 +71,10 @@ def prove(names: Sequence[str], parts: Sequence[Part], most_at_once: int, seed: 
     installs = [outcome for name, outcome in outcomes.items() if name in INSTALLS]
     print("\n".join(report(results, installs, is_quick=names == ["test"])))
     passed, failed = (sum(result.count(verdict) for result in results) for verdict in ("passed", "failed"))
-    broken = sum(not result.is_ok and not result.failed for result in results)
-    print(f"\n{'test' if names == ['test'] else 'verify'}: {passed} passed, {failed + broken} failed")
-    return int(failed + broken > 0)
+    broken = sum(result.outcome.has_begun and not result.is_ok and not result.failed for result in results)
+    not_run = sum(not result.outcome.has_begun for result in results)
+    print(f"\n{'test' if names == ['test'] else 'verify'}: {passed} passed, {failed + broken} failed{f', {not_run} of {len(results)} parts not run' if not_run else ''}")
+    return int(failed + broken + not_run > 0)
 
 
 def list_sample(seed: int) -> None:
@@ -140,7 +141,7 @@ def report(results: Sequence[Result], installs: Sequence[Outcome], *, is_quick: 
 
 
 def _row(result: Result) -> str:
-    verdict = "ok" if result.is_ok else "FAILED"
+    verdict = "ok" if result.is_ok else "FAILED" if result.outcome.has_begun else "not run"
     counts = f"{result.count('passed'):>8}{len(result.failed):>8}{result.left:>8}"
     return f"{result.part.name:<18}{counts}{result.outcome.seconds:>9.0f}  {verdict}"
 
@@ -159,6 +160,8 @@ def _slowest(result: Result) -> list[str]:
 def _failures(result: Result) -> list[str]:
     if result.is_ok:
         return []
+    if not result.outcome.has_begun:
+        return ["", f"{result.part.name} did not run: it comes after {', '.join(result.part.after)}, and one of them failed."]
     lines = ["", f"{result.part.name} failed; the whole log: {result.outcome.log}"]
     for test in result.failed:
         lines += [f"FAILED {test.name}", *(f"    {line}" for line in test.why.splitlines()[-WHY_LINES:])]

@@ -58,6 +58,11 @@ class Outcome:
     def is_ok(self) -> bool:
         return self.status == 0
 
+    @property
+    def has_begun(self) -> bool:
+        """False for a step that was left out: one that it comes after failed."""
+        return self.status is not None or self.seconds > 0
+
 
 def run(
     steps: Sequence[Step],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import dataclass, field
 
 BOM = "\ufeff"
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t"}
@@ -17,14 +16,14 @@ NO_THRESHOLD = {"ssthresh_segments": "2147483647"}
 """What a kernel writes for a slow-start threshold that was never set: an empty cell here, which no mean counts."""
 
 
-@dataclass
 class Spreadsheet:
     """Takes a table in pieces as they come. feed(text) gives what can be written by then, feed(text, is_last=True) the rest."""
 
-    separator: str = ","
-    decimal: str = "."
-    _rest: str = ""
-    _empty: dict[int, str] | None = field(default=None)
+    def __init__(self, separator: str = ",", decimal: str = ".") -> None:
+        self.separator = separator
+        self.decimal = decimal
+        self._rest = ""
+        self._empty: dict[int, str] | None = None
 
     @classmethod
     def of(cls, separator: str, decimal: str | None) -> Spreadsheet:

@@ -74,8 +74,8 @@ def test_vitests_file_is_read_as_tests_and_a_file_that_cannot_be_loaded_fails(tm
     assert found[2].why == "no such module"
 
 
-def part(name: str, command: str) -> Part:
-    return Part(name, "pytest", command, (), 1)
+def part(name: str, command: str, *after: str) -> Part:
+    return Part(name, "pytest", command, after, 1)
 
 
 def prove(parts: list[Part], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
@@ -115,6 +115,15 @@ def test_a_part_that_breaks_off_fails_the_proof(junit: Path, capsys: pytest.Capt
     assert status == 1
     assert "no such program" in said
     assert said.endswith("\ntest: 0 passed, 1 failed\n")
+
+
+def test_a_part_that_waits_for_one_that_failed_is_told_as_not_run(
+    junit: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, said = prove([part("ill", "cp ill.xml {out}; exit 1"), part("later", "cp junit.xml {out}", "ill")], capsys)
+    assert status == 1
+    assert "later did not run: it comes after ill" in said
+    assert said.endswith("\ntest: 1 passed, 1 failed, 1 of 2 parts not run\n")
 
 
 def test_each_part_of_the_long_proof_has_a_target_and_a_mark() -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from threading import Thread
 from urllib.parse import urlsplit
 
+from downlink.domain.agent import ONLINE_S
 from downlink.stack.process import Program, Supervisor, wait_until
 from downlink.stack.rig import AGENT_STOP_S, Host, replace_lines
 from tests.fixtures.wire import PAGE
@@ -153,6 +154,7 @@ def on_small_disk(system: System, host: Host) -> Iterator[SmallDisk]:
     script = f"cp -a {folder} {folder}.before; mount -t tmpfs -o size={SIZE_MB}M,mode=700 tmpfs {folder}; cp -a {folder}.before/. {folder}"
     supervisor.start(Program(disk.holder, ["unshare", "--mount", "sh", "-euc", f"{script}; exec sleep infinity"]))
     assert wait_until(lambda: _is_ready(disk), timeout_s=30), supervisor.log_tail(disk.holder)
+    wait_offline(system, host)
     supervisor.start(Program(host.agent, disk.inside(program.command), stop_s=AGENT_STOP_S))
     try:
         yield disk
@@ -160,7 +162,17 @@ def on_small_disk(system: System, host: Host) -> Iterator[SmallDisk]:
         supervisor.stop(host.agent)
         supervisor.stop(disk.holder)
         subprocess.run(["rm", "-rf", f"{folder}.before"], check=True)
+        wait_offline(system, host)
         supervisor.start(program)
+
+
+def wait_offline(system: System, host: Host) -> None:
+    """A folder that was copied is a second host to the server, which hears it once the first is silent."""
+
+    def is_offline() -> bool:
+        return not any(each["name"] == host.agent and each["is_online"] for each in system.client.items("/agents"))
+
+    assert wait_until(is_offline, timeout_s=2 * ONLINE_S, step_s=0.5)
 
 
 def _is_ready(disk: SmallDisk) -> bool:
