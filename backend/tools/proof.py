@@ -73,7 +73,9 @@ def prove(names: Sequence[str], parts: Sequence[Part], most_at_once: int, seed: 
     passed, failed = (sum(result.count(verdict) for result in results) for verdict in ("passed", "failed"))
     broken = sum(result.outcome.has_begun and not result.is_ok and not result.failed for result in results)
     not_run = sum(not result.outcome.has_begun for result in results)
-    print(f"\n{'test' if names == ['test'] else 'verify'}: {passed} passed, {failed + broken} failed{f', {not_run} of {len(results)} parts not run' if not_run else ''}")
+    proof = "test" if names == ["test"] else "verify"
+    left_out = f", {not_run} of {len(results)} parts not run" if not_run else ""
+    print(f"\n{proof}: {passed} passed, {failed + broken} failed{left_out}")
     return int(failed + broken + not_run > 0)
 
 
@@ -161,7 +163,8 @@ def _failures(result: Result) -> list[str]:
     if result.is_ok:
         return []
     if not result.outcome.has_begun:
-        return ["", f"{result.part.name} did not run: it comes after {', '.join(result.part.after)}, and one of them failed."]
+        before = ", ".join(result.part.after)
+        return ["", f"{result.part.name} did not run: it comes after {before}, and one of them failed."]
     lines = ["", f"{result.part.name} failed; the whole log: {result.outcome.log}"]
     for test in result.failed:
         lines += [f"FAILED {test.name}", *(f"    {line}" for line in test.why.splitlines()[-WHY_LINES:])]
