@@ -23,16 +23,6 @@ from downlink.storage.unit import Unit, UnitFactory
 
 FORMAT = ("--format=custom", "--no-owner", "--no-privileges")
 TIMEOUT = b"SET transaction_timeout = 0;\n"  # unknown to servers before PostgreSQL 17
-RENUMBER = b"""
-UPDATE public.events SET xact = '3';
-DO $$ BEGIN
-    IF to_regclass('public.channels') IS NOT NULL THEN
-        UPDATE public.channels SET seen_xact = pg_snapshot_xmin(pg_current_snapshot())::text::bigint, seen_id = 0;
-    END IF;
-END $$;
-"""
-"""Transaction numbers are those of the server that was copied; this one counts from lower ones or higher ones. So the log gets the
-lowest number there is, its ids keep the order, and channels begin at its end. A backup of an earlier version has no channels."""
 
 
 @contextmanager
@@ -95,7 +85,6 @@ def _feed(restoring: Program, loading: Program) -> None:
                 break
         shutil.copyfileobj(script, into, 1 << 20)
         restoring.check()
-        into.write(RENUMBER)
         into.write(b"COMMIT;\n")
 
 

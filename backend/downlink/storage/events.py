@@ -1,8 +1,8 @@
 """The log of what happened.
 
-Transactions commit in another order than they draw numbers, so `id > last seen` would skip late ones. A reader therefore
-goes by transaction number, and only up to the oldest transaction still under way that may log one: nothing can appear before its
-cursor.
+Transactions commit in another order than they draw numbers, so `id > last seen` would skip late ones. A reader therefore goes by
+places, which the database gives out while a transaction commits, and only up to `events_end()`: nothing can appear before it. How
+long a transaction is under way makes no difference (docs/decisions/0227).
 """
 
 from __future__ import annotations
@@ -21,39 +21,24 @@ from downlink.domain.event import FLEETING, EventKind
 from downlink.storage.tables import Event
 from downlink.storage.unit import Unit
 
-_HOLDS_BACK = """
-    coalesce((
-        SELECT each FROM pg_snapshot_xip(pg_current_snapshot()) AS each WHERE NOT EXISTS (
-            SELECT FROM pg_locks JOIN pg_stat_activity AS other USING (pid)
-            WHERE locktype = 'transactionid' AND mode = 'ExclusiveLock' AND transactionid = each::xid
-              AND (other.datid IS DISTINCT FROM (SELECT oid FROM pg_database WHERE datname = current_database())
-                OR NOT has_table_privilege(other.usesysid, 'events', 'INSERT'))
-        ) ORDER BY each LIMIT 1
-    ), pg_snapshot_xmax(pg_current_snapshot()))
-"""
-"""The oldest transaction under way that may still log an event: one of another database of this PostgreSQL cannot, nor can one of a role
-without the right. One that has ended since the snapshot was taken counts as under way."""
-_SELECT = f"""
+_END = text("SELECT events_end()")
+_SELECT = text("""
     SELECT xact::text, id, kind, data FROM events
-    WHERE kind <> 'host' AND (xact, id) > (CAST(:xact AS xid8), :id) AND xact < {_HOLDS_BACK}
+    WHERE kind <> 'host' AND (xact, id) > (CAST(:xact AS xid8), :id) AND xact <= CAST(:end AS xid8)
       AND (CAST(:campaign AS uuid) IS NULL OR campaign_id IS NULL OR campaign_id = CAST(:campaign AS uuid))
     ORDER BY events.xact, id LIMIT :limit
-"""  # noqa: S608 — of constants. `ORDER BY xact` would sort the text: an output column's name comes before a table's
-_NEWEST = f"""
-    SELECT xact::text, id FROM events WHERE kind <> 'host' AND xact < {_HOLDS_BACK}
+""")  # `ORDER BY xact` would sort the text: an output column's name comes before a table's
+_NEWEST = text("""
+    SELECT xact::text, id FROM events WHERE kind <> 'host' AND xact <= CAST(:end AS xid8)
     ORDER BY events.xact DESC, id DESC LIMIT 1
-"""  # noqa: S608
-_IS_HIDDEN = f"""
-    SELECT coalesce((SELECT xact FROM events WHERE kind <> 'host' ORDER BY events.xact DESC, id DESC LIMIT 1)
-        >= {_HOLDS_BACK}, false)
-"""  # noqa: S608
-_HORIZON = f"SELECT ({_HOLDS_BACK})::text"
-_HIDDEN_SINCE = f"SELECT min(at) FROM events WHERE kind <> 'host' AND xact >= {_HOLDS_BACK}"  # noqa: S608
+""")
+_IS_HIDDEN = text("SELECT EXISTS (SELECT FROM events WHERE kind <> 'host' AND xact > CAST(:end AS xid8))")
+_HIDDEN_SINCE = text("SELECT min(at) FROM events WHERE kind <> 'host' AND xact > CAST(:end AS xid8)")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Cursor:
-    """A position in the log, written `transaction.id`."""
+    """A position in the log, written `place.id`."""
 
     xact: int = 0
     id: int = 0
@@ -116,26 +101,38 @@ def _full(data: Mapping[str, Any], campaign_id: UUID | None, run_id: UUID | None
 
 def horizon(unit: Unit) -> Cursor:
     """The position before which nothing can appear later: where a reader starts who wants only what comes from now on."""
-    return Cursor(int(unit.session.execute(text(_HORIZON)).scalar_one()))
+    return Cursor(_end(unit) + 1)
+
+
+def _end(unit: Unit) -> int:
+    """The last place that can be read. A statement of its own, before the one that reads: what that sees was committed by then."""
+    return int(unit.session.execute(_END).scalar_one())
 
 
 def newest(unit: Unit) -> tuple[Cursor, bool]:
-    """The position of the last event that can be read, and whether no committed one is hidden by an older transaction."""
-    is_hidden = unit.session.execute(text(_IS_HIDDEN)).scalar_one()
-    row = unit.session.execute(text(_NEWEST)).one_or_none()
+    """The position of the last event that can be read, and whether that is the last one: no other commit was under way."""
+    end = {"end": str(_end(unit))}
+    row = unit.session.execute(_NEWEST, end).one_or_none()
+    is_hidden = unit.session.execute(_IS_HIDDEN, end).scalar_one()
     return Cursor(int(row[0]), row[1]) if row else Cursor(), not is_hidden
 
 
 def hidden_since(unit: Unit) -> datetime | None:
-    """When the first event was logged that an older transaction hides from readers; None where none is hidden."""
-    found: datetime | None = unit.session.execute(text(_HIDDEN_SINCE)).scalar_one()
+    """When the first event was logged that a commit under way hides from readers; None where none is hidden."""
+    found: datetime | None = unit.session.execute(_HIDDEN_SINCE, {"end": str(_end(unit))}).scalar_one()
     return found
 
 
 def after(unit: Unit, cursor: Cursor, campaign_id: UUID | None, limit: int) -> list[Entry]:
     """Up to limit events after the cursor, oldest first: all of them, or one campaign's and those of agents."""
-    values = {"xact": str(cursor.xact), "id": cursor.id, "campaign": campaign_id, "limit": limit}
-    rows = unit.session.execute(text(_SELECT), values)
+    values = {
+        "xact": str(cursor.xact),
+        "id": cursor.id,
+        "end": str(_end(unit)),
+        "campaign": campaign_id,
+        "limit": limit,
+    }
+    rows = unit.session.execute(_SELECT, values)
     return [Entry(Cursor(int(xact), id_), kind, data) for xact, id_, kind, data in rows]
 
 

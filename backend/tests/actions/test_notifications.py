@@ -21,7 +21,6 @@ from downlink.domain.delivery import MOST_TRIES, Outcome
 from downlink.domain.errors import ConflictError, InvalidError
 from downlink.domain.notification import MOST_CHANNELS, Topic
 from downlink.domain.permission import Role
-from downlink.stack.process import wait_until
 from downlink.storage import access
 from downlink.storage.tables import Campaign, Channel, Notification, User
 from tests.actions.test_faults import ONE, pair
@@ -42,7 +41,6 @@ def make(lab: Lab, target: str, **changes: Any) -> Channel:
         }
     )  # fmt: skip
     lab.courier = Courier("https://downlink.example", LOOPBACK)
-    settle(lab)  # it begins at the end of what can be read
     with lab.units() as unit:
         return channels.make_channel(
             unit, wanted, lab.now(), actor=COMMAND_LINE, owner_id=owner, has_mail=False, allowed=LOOPBACK
@@ -54,19 +52,7 @@ def account(lab: Lab, name: str, role: Role) -> UUID:
         return access.add_user(unit, name, "x", role, lab.now()).id
 
 
-def settle(lab: Lab) -> None:
-    """Wait until the log can be read to its end: transactions of other tests hold it back (storage/events.py)."""
-    hidden = text("SELECT EXISTS (SELECT FROM events WHERE xact >= pg_snapshot_xmin(pg_current_snapshot()))")
-
-    def is_open() -> bool:
-        with lab.units(is_read_only=True) as unit:
-            return not unit.session.scalar(hidden)
-
-    assert wait_until(is_open, 60, step_s=0.02)
-
-
 def tick(lab: Lab) -> None:
-    settle(lab)
     lab.tick()
 
 

@@ -9,17 +9,21 @@ from pathlib import Path
 
 import httpx
 import pytest
+from pydantic import SecretStr
 from sqlalchemy import update
 
 from downlink.actions import access
 from downlink.domain.permission import Role
+from downlink.settings import Settings
 from downlink.stack.process import Supervisor
+from downlink.stack.servers import start_postgres
 from downlink.storage import access as rows
 from downlink.storage.events import add_event
+from downlink.storage.migrate import upgrade
 from downlink.storage.tables import ApiToken
 from downlink.storage.unit import Unit, UnitFactory, open_units
 from tests.fixtures.api_process import API, ApiProcess, next_event, running_api
-from tests.fixtures.numbered_postgres import start_postgres_at
+from tests.fixtures.numbered_log import number_log
 
 EVENTS = f"{API}/events"
 WATCHED_S = 3.0
@@ -33,18 +37,17 @@ def log(units: UnitFactory, count: int) -> None:
             add_event(unit, datetime.now(UTC), "agent", {"detail": str(number)})
 
 
-@pytest.fixture(
-    scope="module", params=[1_500, 2**32 + 1_500], ids=["past 1,000 transactions", "past 2^32 transactions"]
-)
+@pytest.fixture(scope="module", params=[1_500, 2**32 + 1_500], ids=["past 1,000 events", "past 2^32 events"])
 def old_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[UnitFactory]:
-    """Units on a server whose log began before transaction 1,000."""
+    """Units on a server whose log began before place 1,000."""
     home = tmp_path_factory.mktemp("old")
-    with Supervisor(home / "young") as supervisor:
-        units = open_units(start_postgres_at(home, supervisor, 960), 1)
+    with Supervisor(home / "servers") as supervisor:
+        url = start_postgres(supervisor, home / "postgres")
+        upgrade(Settings(database_url=SecretStr(url)))
+        units = open_units(url, 4)
+        number_log(units, 960)
         log(units, 300)
-        units.close()
-    with Supervisor(home / "old") as supervisor:
-        units = open_units(start_postgres_at(home, supervisor, request.param), 4)
+        number_log(units, request.param)
         yield units
         units.close()
 

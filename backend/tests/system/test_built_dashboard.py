@@ -15,15 +15,19 @@ from pathlib import Path
 from subprocess import PIPE
 
 import pytest
+from pydantic import SecretStr
 from sqlalchemy import text
 
 from downlink.actions.archive import load_archive
+from downlink.settings import Settings
 from downlink.stack.process import Supervisor
+from downlink.stack.servers import start_postgres
 from downlink.storage.events import add_event
+from downlink.storage.migrate import upgrade
 from downlink.storage.unit import UnitFactory, open_units
 from tests.fixtures.api_process import ApiProcess, running_api
 from tests.fixtures.browser import ACCOUNT, DASHBOARD, FRONTEND, add_account, run_script
-from tests.fixtures.numbered_postgres import start_postgres_at
+from tests.fixtures.numbered_log import number_log
 from tests.fixtures.printed import FORMATS, page_mm, read_printed
 from tests.system.watching import family, processor_s
 
@@ -39,8 +43,7 @@ IDLE_SHARE = 0.01
 EVENTS = 10_000
 KB = 1_000
 PAST = """
-    INSERT INTO events (at, kind, data, xact)
-    SELECT now(), 'agent', '{}', CAST(CAST(n AS text) AS xid8) FROM generate_series(1, :count) n
+    INSERT INTO events (at, kind, data) SELECT now(), 'agent', '{}' FROM generate_series(1, :count)
 """
 
 
@@ -75,10 +78,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     home = tmp_path_factory.mktemp("site")
     shutil.copytree(DASHBOARD, home / "served")
     with Supervisor(home / "servers") as supervisor:
-        units = open_units(start_postgres_at(home, supervisor, EVENTS - 150), 2)
+        url = start_postgres(supervisor, home / "postgres")
+        upgrade(Settings(database_url=SecretStr(url)))
+        units = open_units(url, 2)
+        number_log(units, 1)
         with units() as unit:
             unit.session.execute(text(PAST), {"count": EVENTS - 150})
-        for _ in range(300):  # events on both sides of transaction 10,000, and of event 10,000
+        for _ in range(300):  # on both sides of event 10,000
             with units() as unit:
                 add_event(unit, datetime.now(UTC), "agent", {})
         with units() as unit:

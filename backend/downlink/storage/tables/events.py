@@ -12,7 +12,7 @@ from downlink.storage.tables.base import Json, Table, Xid8
 
 
 class Event(Table):
-    """What happened, for live pages and run records. `xact` orders rows by commit-safe transaction numbers (storage/events.py)."""
+    """What happened, for live pages and run records. xact: its place in the log, which a trigger gives it at the commit."""
 
     __tablename__ = "events"
     id: Mapped[int] = mapped_column(Identity(), primary_key=True)
