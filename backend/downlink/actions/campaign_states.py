@@ -41,11 +41,11 @@ def _waits(unit: Unit, row: tables.Campaign, now: datetime) -> bool:
     return trigger is not None and not is_over(trigger, triggers.fired_before(unit, row.id, now), now)
 
 
-def delete_campaign(unit: Unit, campaign_id: UUID) -> None:
+def check_deletable(unit: Unit, campaign_id: UUID) -> None:
+    """ConflictError for one that is under way."""
     row = rows.find_campaign(unit, campaign_id, is_locked=True)
     if row.state not in (CampaignState.DRAFT, *ENDED) or run_rows.unfinished_in_campaign(unit, row.id):
         raise ConflictError("campaign_under_way", _under_way(row))
-    rows.delete_campaign(unit, campaign_id)
 
 
 def _under_way(row: tables.Campaign) -> str:

@@ -12,8 +12,9 @@ from uuid import UUID
 
 import orjson
 
-from downlink.actions import runs
+from downlink.actions import cancelling
 from downlink.actions.campaign_states import set_state
+from downlink.actions.cancelling import CANCELLED_AT_ONCE
 from downlink.actions.planning import plan_now, refuse_blocked
 from downlink.actions.run_rows import add_planned_runs
 from downlink.codec.campaign_file import parse_campaign, renamed
@@ -26,7 +27,6 @@ from downlink.domain.line import Sharing
 from downlink.domain.plan import Plan, usable_links
 from downlink.domain.preflight import HostAnswers, judge_hosts
 from downlink.domain.rerun import dues_after_pause
-from downlink.domain.run import RunState
 from downlink.domain.tag import clean_tags
 from downlink.domain.text import without_controls
 from downlink.domain.trigger import QuantityHolds, too_rare
@@ -220,24 +220,20 @@ def _move_planned(unit: Unit, campaign: tables.Campaign, now: datetime) -> None:
 
 
 def cancel_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
-    """Every run that has not ended is stopped; runs whose samples are in are still analysed."""
+    """Every run that has not ended is stopped; runs whose samples are in are still analysed. Of very many planned ones the tick ends
+    the rest."""
     row = rows.find_campaign(unit, campaign_id)
     if row.state not in UNDER_WAY:
         raise ConflictError(
             "campaign_state", f"This campaign is {row.state}; only one that is running or paused can be cancelled."
         )
     # Runs first, campaign after: the order in which every run that ends takes its locks.
-    run_rows.lock_unfinished(unit, campaign_id)
+    run_rows.lock_unfinished(unit, campaign_id, CANCELLED_AT_ONCE)
     row = _in_state(unit, campaign_id, CampaignState.RUNNING, CampaignState.PAUSED)
-    # Once more: attempts that were planned while this waited. With the campaign's lock nobody plans others.
-    unfinished = run_rows.lock_unfinished(unit, campaign_id)
     row.ended_at = now
     set_state(unit, row, CampaignState.CANCELLED, now)
-    planned = [run_id for run_id, state in unfinished.items() if state is RunState.PLANNED]
-    runs.end_planned(unit, campaign_id, dict.fromkeys(planned, runs.CANCELLED), now)
-    for run_id, state in unfinished.items():
-        if state is not RunState.PLANNED:
-            runs.stop(unit, run_rows.get_run(unit, run_id, is_locked=True), now)
+    # Once more: attempts that were planned while this waited. With the campaign's lock nobody plans others.
+    cancelling.stop_unfinished(unit, campaign_id, now)
 
 
 def _in_state(unit: Unit, campaign_id: UUID, *states: CampaignState) -> tables.Campaign:

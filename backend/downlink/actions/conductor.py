@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 import structlog
 
-from downlink.actions import folders, notices, paths, runs, sweep_parts, weather
+from downlink.actions import cancelling, folders, notices, paths, runs, sweep_parts, weather
 from downlink.actions import retention as keeping
 from downlink.actions import triggers as firing
 from downlink.actions.campaign_states import complete_campaign
@@ -61,6 +61,7 @@ def tick(units: UnitFactory, now: datetime, source: WeatherSource | None = None)
     for step in (
         lease_due,
         resend_lost,
+        cancelling.finish_cancelled,
         sweep_parts.send_due,
         paths.send_due,
         folders.send_due,

@@ -9,6 +9,7 @@ from operator import attrgetter
 from uuid import UUID
 
 from downlink.actions.campaign_states import set_state
+from downlink.actions.retention import refuse_being_deleted
 from downlink.actions.runs import repeat
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.errors import ConflictError
@@ -32,6 +33,7 @@ def rerun_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> int:
     ended = places.lock_ended(unit, campaign_id, UNWANTED)  # runs before their campaign: everyone locks in this order
     campaign = campaigns.find_campaign(unit, campaign_id, is_locked=True)
     _check_open(campaign)
+    refuse_being_deleted(unit, campaign.id)
     wanted = places.last_of_place(unit, ended)
     if not wanted:
         message = "No run is to be repeated: none has failed, was missed or is incomplete without a later attempt."
@@ -45,6 +47,7 @@ def rerun_run(unit: Unit, run_id: UUID, now: datetime) -> Run:
     state = places.lock_attempts(unit, run)  # runs before their campaign, as above
     campaign = campaigns.find_campaign(unit, run.campaign_id, is_locked=True)
     _check_open(campaign)
+    refuse_being_deleted(unit, campaign.id)
     if state not in REPEATABLE:
         raise ConflictError("run_not_repeatable", _why_not(state))
     wanted = places.last_of_place(unit, [run_id])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from downlink.actions.campaign_states import delete_campaign
+from downlink.actions.campaign_states import check_deletable
 from downlink.domain.access import Actor
 from downlink.domain.campaign_state import ENDED
 from downlink.domain.errors import ConflictError
@@ -25,6 +26,9 @@ RESEND = timedelta(minutes=7)
 AT_ONCE = 1
 """Campaigns of which something is removed at a time: jobs of runs must not wait behind it."""
 RUNS_A_JOB = 20
+ROWS_A_JOB = 500
+DELETED_AT_ONCE = 100
+"""Runs of a campaign that a request deletes by itself: more would keep its caller waiting."""
 BY_RULE = "the campaign's rule"
 RULE = Actor("server", BY_RULE)
 
@@ -72,6 +76,20 @@ def _begin(row: Retention, part: Part, ordered_by: str) -> None:
         row.going, row.ordered_by, row.sent_at = part, ordered_by, None
 
 
+def delete(unit: Unit, campaign_id: UUID, now: datetime, *, actor: Actor) -> int:
+    """Delete a draft or an ended campaign; how many runs of it are left for the workers, 0 where it is gone. ConflictError."""
+    check_deletable(unit, campaign_id)
+    runs = rows.count_runs(unit, campaign_id)
+    if runs <= DELETED_AT_ONCE:
+        campaigns.delete_campaign(unit, campaign_id)
+        return 0
+    row = take_own(unit, Retention, campaign_id)
+    _begin(row, Part.ALL, f"{actor.kind} {actor.name}")
+    name = campaigns.find_campaign(unit, campaign_id).name
+    access.audit(unit, now, actor, "remove_data", f"{Part.ALL} of {name}", campaign_id)
+    return runs
+
+
 def send_due(unit: Unit, now: datetime) -> None:
     """The tick's part: once a minute, rules whose time has come say what goes; one campaign at a time is with the workers."""
     if is_due(unit, JOB, now, EVERY):
@@ -111,22 +129,46 @@ def remove_some(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     part = Part(row.going)
     if campaigns.find_campaign(unit, campaign_id).state not in ENDED:
         row.going = row.ordered_by = row.sent_at = None
-    elif taken := rows.take_runs(unit, campaign_id, part, RUNS_A_JOB):
+    elif taken := _take_runs(unit, campaign_id, part):
         rows.remove(unit, taken, part, now)
-        for run_id in taken:
-            add_event(unit, now, "reanalysis", {}, campaign_id, run_id)
+        _tell(unit, campaign_id, part, taken, now)
         row.sent_at = now
         unit.enqueue(JOB, campaign_id)
     elif not rows.has_left(unit, campaign_id, part):
         _finish(unit, row, part, now)
 
 
+def _take_runs(unit: Unit, campaign_id: UUID, part: Part) -> Sequence[UUID]:
+    """The next runs; of those that are to go altogether, the many that have no data follow in greater parts."""
+    with_data = Part.SERIES if part is Part.ALL else part
+    taken = rows.take_runs(unit, campaign_id, with_data, RUNS_A_JOB)
+    return taken or (rows.take_runs(unit, campaign_id, part, ROWS_A_JOB) if part is Part.ALL else ())
+
+
+def _tell(unit: Unit, campaign_id: UUID, part: Part, taken: Sequence[UUID], now: datetime) -> None:
+    if part is Part.ALL:
+        add_event(
+            unit, now, "campaign", {"campaign_state": campaigns.find_campaign(unit, campaign_id).state}, campaign_id
+        )
+        return
+    for run_id in taken:
+        add_event(unit, now, "reanalysis", {}, campaign_id, run_id)
+
+
 def _finish(unit: Unit, row: Retention, part: Part, now: datetime) -> None:
     if part is Part.ALL:
-        delete_campaign(unit, row.campaign_id)
+        campaigns.delete_campaign(unit, row.campaign_id)
         return
     row.gone, row.gone_at = part, now
     row.going = row.ordered_by = row.sent_at = None
+
+
+def refuse_being_deleted(unit: Unit, campaign_id: UUID) -> None:
+    """ConflictError where workers are deleting the campaign."""
+    row = find_own(unit, Retention, campaign_id)
+    if row and row.going == Part.ALL:
+        message = "This campaign is being deleted. Pin it (its page, Data) to keep what is still there."
+        raise ConflictError("campaign_being_deleted", message)
 
 
 def refuse_without_traces(unit: Unit, campaign_id: UUID, what: str) -> None:

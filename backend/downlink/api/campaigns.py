@@ -6,9 +6,10 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query
+from fastapi.responses import JSONResponse, Response
 from pydantic import Field
 
-from downlink.actions import campaign_states, campaigns, reruns
+from downlink.actions import campaigns, reruns, retention
 from downlink.api import present
 from downlink.api.deps import (
     CampaignReader,
@@ -32,6 +33,7 @@ from downlink.api.schemas.campaigns import (
     CampaignPreview,
     CampaignSort,
     CampaignStateName,
+    Deletion,
     DescribeBody,
     DuplicateBody,
     LaunchBody,
@@ -150,12 +152,20 @@ def duplicate_campaign(
 @router.delete(
     "/campaigns/{campaign_id}",
     status_code=204,
-    dependencies=[may_with_campaign(Verb.DELETE_CAMPAIGN)],
-    responses=problems(401, 403, 404, 409),
+    response_model=None,
+    responses={
+        202: {"model": Deletion, "description": "Workers delete its runs, some at a time"},
+        **problems(401, 403, 404, 409),
+    },
 )
-def delete_campaign(campaign_id: UUID, unit: UnitOfWork) -> None:
-    """Delete a draft or an ended campaign with its runs and traces."""
-    campaign_states.delete_campaign(unit, campaign_id)
+def delete_campaign(
+    campaign_id: UUID, caller: Annotated[Caller, may_with_campaign(Verb.DELETE_CAMPAIGN)], unit: UnitOfWork, now: Now
+) -> Response:
+    """Delete a draft or an ended campaign with its runs and traces: at once (204), or, where it has more than 100 runs, in parts (202)."""
+    left = retention.delete(unit, campaign_id, now, actor=caller.actor)
+    if not left:
+        return Response(status_code=204)
+    return JSONResponse(Deletion(campaign_id=campaign_id, runs_left=left).model_dump(mode="json"), 202)
 
 
 @router.post(

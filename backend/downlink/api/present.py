@@ -85,6 +85,7 @@ def _campaign(overview: Overview) -> dict[str, Any]:
         "counts": overview.counts,
         "next_due_at": overview.next_due_at if row.state == CampaignState.RUNNING else None,
         "report_at": overview.report_at,
+        "being_removed": overview.being_removed,
     }
 
 

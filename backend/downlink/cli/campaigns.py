@@ -126,6 +126,8 @@ def show_campaign(campaign: Which, as_json: AsJson = False) -> None:
         print_json(found)
         return
     print_table([found], COLUMNS)
+    if found.get("being_removed") == "all":
+        say(f"It is being deleted: {sum(found['counts'].values()):,} of its runs are left.")
     _say_next(client, campaign)
     if found["precision"]:
         print_precision(found["precision"])
@@ -220,8 +222,14 @@ def rerun(campaign: Which, as_json: AsJson = False) -> None:
 def delete(campaign: Which) -> None:
     """Delete a draft or an ended campaign with all its data."""
     client = connect()
-    client.delete(f"/campaigns/{campaign_id(client, campaign)}")
-    say("Deleted.")
+    identity = campaign_id(client, campaign)
+    left = client.delete(f"/campaigns/{identity}")
+    if left:
+        say(
+            f"Its {left['runs_left']:,} runs are being deleted; `downlink campaigns show {identity}` says how many are left."
+        )
+    else:
+        say("Deleted.")
 
 
 @app.command()

@@ -15,7 +15,7 @@ from downlink.domain.campaign_state import CampaignState
 from downlink.domain.errors import NotFoundError
 from downlink.domain.run import Reason, RunState
 from downlink.storage.runs import FINAL_NAMES
-from downlink.storage.tables import Campaign, Report, Run
+from downlink.storage.tables import Campaign, Report, Retention, Run
 from downlink.storage.unit import Unit
 
 IS_NEEDED = Run.reason.is_distinct_from(Reason.PRECISE_ENOUGH)
@@ -24,7 +24,10 @@ IS_NEEDED = Run.reason.is_distinct_from(Reason.PRECISE_ENOUGH)
 
 @dataclass(frozen=True)
 class Overview:
-    """A campaign with counts over its runs, but for needless ones. slots: planned ones, whatever the number of attempts."""
+    """A campaign with counts over its runs, but for needless ones. slots: planned ones, whatever the number of attempts.
+
+    being_removed: the part of its data that workers are removing.
+    """
 
     campaign: Campaign
     counts: dict[str, int]
@@ -32,6 +35,7 @@ class Overview:
     slots_ended: int
     next_due_at: datetime | None
     report_at: datetime | None
+    being_removed: str | None = None
 
 
 def campaign_of(row: Campaign) -> DomainCampaign:
@@ -82,6 +86,8 @@ def overviews(unit: Unit, campaigns: Sequence[Campaign]) -> list[Overview]:
     next_due = {row[0]: row[1] for row in unit.session.execute(due.group_by(Run.campaign_id))}
     computed = select(Report.campaign_id, Report.computed_at).where(Report.campaign_id.in_(ids))
     report_at = {row[0]: row[1] for row in unit.session.execute(computed)}
+    going = select(Retention.campaign_id, Retention.going).where(Retention.campaign_id.in_(ids))
+    removed = {row[0]: row[1] for row in unit.session.execute(going)}
     return [
         Overview(
             campaign,
@@ -89,6 +95,7 @@ def overviews(unit: Unit, campaigns: Sequence[Campaign]) -> list[Overview]:
             *slots.get(campaign.id, (0, 0)),
             next_due.get(campaign.id),
             report_at.get(campaign.id),
+            removed.get(campaign.id),
         )
         for campaign in campaigns
     ]

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ColumnElement, cast, delete, exists, func, or_, select, update
+from sqlalchemy import BigInteger, ColumnElement, cast, delete, exists, func, or_, select, true, update
 
 from downlink.domain.campaign_state import ENDED
 from downlink.domain.retention import Keep, Part
@@ -99,12 +99,17 @@ def count_going(unit: Unit, since: datetime) -> int:
 def _has(part: Part) -> ColumnElement[bool]:
     """Whether a run has something of this part."""
     traces = exists().where(Chunk.run_id == Run.id)
-    series = exists().where(StoredSeries.run_id == Run.id)
-    return traces if part is Part.TRACES else or_(traces, series)
+    if part is Part.TRACES:
+        return traces
+    return or_(traces, exists().where(StoredSeries.run_id == Run.id)) if part is Part.SERIES else true()
 
 
 def has_left(unit: Unit, campaign_id: UUID, part: Part) -> bool:
     return unit.session.scalar(select(Run.id).where(Run.campaign_id == campaign_id, _has(part)).limit(1)) is not None
+
+
+def count_runs(unit: Unit, campaign_id: UUID) -> int:
+    return unit.session.scalar(select(func.count()).where(Run.campaign_id == campaign_id)) or 0
 
 
 def take_runs(unit: Unit, campaign_id: UUID, part: Part, limit: int) -> Sequence[UUID]:
@@ -122,6 +127,9 @@ def is_busy(unit: Unit, campaign_id: UUID) -> bool:
 
 def remove(unit: Unit, run_ids: Sequence[UUID], part: Part, now: datetime) -> None:
     """Remove this part of locked runs. A trigger of the database notes the folders of the trace store that are left empty."""
+    if part is Part.ALL:
+        unit.session.execute(delete(Run).where(Run.id.in_(run_ids)))
+        return
     own = update(Run).where(Run.id.in_(run_ids))
     traced = select(Chunk.run_id).where(Chunk.run_id.in_(run_ids)).scalar_subquery()
     unit.session.execute(own.where(Run.id.in_(traced), Run.traces_removed_at.is_(None)).values(traces_removed_at=now))

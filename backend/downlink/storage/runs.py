@@ -314,11 +314,29 @@ def postpone_planned(unit: Unit, campaign_id: UUID, pause: timedelta) -> None:
     unit.session.execute(planned.values(due_at=Run.due_at + pause))
 
 
-def lock_unfinished(unit: Unit, campaign_id: UUID) -> dict[UUID, RunState]:
-    """The campaign's runs that have not ended, with their states; locked, in a fixed order."""
-    query = select(Run.id, Run.state).where(Run.campaign_id == campaign_id, Run.state.not_in(FINAL_NAMES))
+def lock_unfinished(unit: Unit, campaign_id: UUID, most_planned: int | None = None) -> dict[UUID, RunState]:
+    """The campaign's runs that have not ended, with their states; locked, in a fixed order. most_planned: of those, the next ones."""
+    of_campaign = select(Run.id).where(Run.campaign_id == campaign_id)
+    planned = of_campaign.where(Run.state == RunState.PLANNED).order_by(Run.due_at, Run.cycle, Run.position)
+    under_way = of_campaign.where(Run.state.not_in((RunState.PLANNED, *FINAL_NAMES)))
+    wanted = or_(Run.id.in_(planned.limit(most_planned)), Run.id.in_(under_way))
+    query = select(Run.id, Run.state).where(wanted, Run.state.not_in(FINAL_NAMES))
     found = unit.session.execute(query.order_by(Run.id).with_for_update())
     return {id_: RunState(state) for id_, state in found}
+
+
+_LEFT_OF_CANCELLED = text("""
+    SELECT id FROM campaigns WHERE state = 'cancelled'
+    AND EXISTS (SELECT FROM runs WHERE runs.campaign_id = campaigns.id AND runs.state = 'planned')
+    UNION
+    SELECT campaigns.id FROM runs JOIN campaigns ON campaigns.id = runs.campaign_id
+    WHERE runs.state = ANY(:active) AND runs.released_at IS NULL AND runs.verdict IS NULL AND campaigns.state = 'cancelled'
+""")
+
+
+def left_of_cancelled(unit: Unit) -> Sequence[UUID]:
+    """Cancelled campaigns of which runs are still planned, or under way with nothing said of their end."""
+    return unit.session.scalars(_LEFT_OF_CANCELLED, {"active": list(ACTIVE_NAMES)}).all()
 
 
 _END_PLANNED = text("""

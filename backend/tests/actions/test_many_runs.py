@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import event, text
 
-from downlink.actions import campaigns, conductor, reruns, runs
+from downlink.actions import campaigns, cancelling, conductor, reruns, runs
 from downlink.actions.campaign_states import set_state
 from downlink.domain.campaign_state import CampaignState
 from downlink.domain.run import ACTIVE, Ending, Reason, RunState
@@ -96,6 +96,30 @@ def test_a_campaign_is_cancelled_as_if_its_runs_were_stopped_one_by_one(lab: Lab
     expected = left_by(lab, one_by_one)
     assert expected["runs"] != before["runs"]
     assert left_by(lab, lambda unit: campaigns.cancel_campaign(unit, campaign, now)) == expected
+
+
+def test_of_very_many_planned_runs_the_tick_ends_the_rest(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign = many_kinds(lab)
+    monkeypatch.setattr(cancelling, "CANCELLED_AT_ONCE", 3)
+    answer = lab.call("POST", f"/campaigns/{campaign}/cancel")
+    assert (answer["state"], answer["counts"]["cancelled"]) == ("cancelled", 3)
+    left = answer["counts"]["planned"]
+    lab.tick()
+    assert lab.call("GET", f"/campaigns/{campaign}")["counts"]["planned"] == left - 3
+    for _ in range(left // 3):
+        lab.tick()
+    assert lab.call("GET", f"/campaigns/{campaign}")["counts"]["planned"] == 0
+    with lab.units() as unit:
+        assert rows.left_of_cancelled(unit) == []
+
+
+def test_a_run_that_began_while_its_campaign_was_cancelled_is_stopped(lab: Lab) -> None:
+    campaign = many_kinds(lab)
+    with lab.units() as unit:
+        unit.session.execute(text("UPDATE campaigns SET state = 'cancelled', ended_at = now()"))
+    lab.tick()
+    assert {run["reason"] for run in lab.runs(str(campaign)) if run["state"] in ACTIVE} <= {"cancelled"}
+    assert lab.call("GET", f"/campaigns/{campaign}")["counts"]["planned"] == 0
 
 
 def test_some_planned_runs_end_at_once_as_they_would_one_by_one(lab: Lab) -> None:

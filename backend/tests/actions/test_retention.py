@@ -156,6 +156,27 @@ def test_all_of_it_takes_the_campaign_along(lab: Lab) -> None:
     assert (entry["actor_kind"], entry["subject_id"]) == ("server", campaign)
 
 
+def test_a_campaign_of_many_runs_is_deleted_in_parts_and_says_how_far_it_is(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "DELETED_AT_ONCE", 4)
+    monkeypatch.setattr(retention, "RUNS_A_JOB", 2)
+    campaign = measured(lab, FIVE)
+    answer = lab.call("DELETE", f"/campaigns/{campaign}", expect=202)
+    assert answer == {"campaign_id": campaign, "runs_left": 5}
+    assert lab.call("DELETE", f"/campaigns/{campaign}", expect=202) == answer, "twice is once"
+    lab.tick()
+    assert lab.work() == [retention.JOB]
+    found = lab.call("GET", f"/campaigns/{campaign}")
+    assert (found["being_removed"], sum(found["counts"].values())) == ("all", 3)
+    assert [row["being_removed"] for row in lab.call("GET", "/campaigns")["items"]] == ["all"]
+    answer = lab.call("POST", f"/campaigns/{campaign}/rerun", expect=409)
+    assert answer["code"] == "campaign_being_deleted"
+    settle(lab)
+    lab.call("GET", f"/campaigns/{campaign}", expect=404)
+    assert [count(lab, table) for table in ("chunks", "runs", "retentions", "campaigns")] == [0, 0, 0, 0]
+
+
 def test_a_pin_keeps_everything_and_stops_what_is_under_way(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retention, "RUNS_A_JOB", 2)
     campaign = measured(lab, FIVE)

@@ -12,8 +12,7 @@ import pytest
 from sqlalchemy import select, text
 
 from downlink.actions.archive import load_archive
-from downlink.actions.campaign_states import delete_campaign
-from downlink.storage import calendars
+from downlink.storage import calendars, campaigns
 from downlink.storage.tables import Run
 from downlink.storage.unit import Unit
 from tests.fixtures.lab import Lab
@@ -52,7 +51,7 @@ def test_a_campaign_that_is_deleted_meanwhile_is_left_out(lab: Lab, monkeypatch:
 
     def after_it_is_gone(unit: Unit, ids: Collection[UUID]) -> Any:
         with lab.units() as other:
-            delete_campaign(other, campaign)
+            campaigns.delete_campaign(other, campaign)
         return named(unit, ids)
 
     monkeypatch.setattr(calendars, "campaigns_named", after_it_is_gone)

@@ -978,7 +978,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Campaign
-         * @description Delete a draft or an ended campaign with its runs and traces.
+         * @description Delete a draft or an ended campaign with its runs and traces: at once (204), or, where it has more than 100 runs, in parts (202).
          */
         delete: operations["delete_campaign"];
         options?: never;
@@ -3079,6 +3079,8 @@ export interface components {
              * @description When the report was last computed
              */
             report_at: string | null;
+            /** @description What of its data workers are removing; `all`: it is being deleted, some runs at a time */
+            being_removed?: components["schemas"]["Part"] | null;
         };
         /**
          * CampaignBody
@@ -3963,6 +3965,8 @@ export interface components {
              * @description When the report was last computed
              */
             report_at: string | null;
+            /** @description What of its data workers are removing; `all`: it is being deleted, some runs at a time */
+            being_removed?: components["schemas"]["Part"] | null;
             spec: components["schemas"]["CampaignSpec"];
             /** @description How exactly means are known, of a launched campaign with `until`; null of others */
             precision: components["schemas"]["Precision"] | null;
@@ -5066,6 +5070,19 @@ export interface components {
             runs: number;
             /** Delays */
             delays: components["schemas"]["PooledDelay"][];
+        };
+        /** Deletion */
+        Deletion: {
+            /**
+             * Campaign Id
+             * Format: uuid
+             */
+            campaign_id: string;
+            /**
+             * Runs Left
+             * @description That workers delete, some at a time; then the campaign is gone
+             */
+            runs_left: number;
         };
         /**
          * Delivery
@@ -15291,6 +15308,15 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Workers delete its runs, some at a time */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deletion"];
+                };
+            };
             /** @description Successful Response */
             204: {
                 headers: {

@@ -64,7 +64,14 @@ export function runStateText({ state, import_source: file, implausible, decision
 }
 
 /** A campaign's state and its name. An imported one is complete when its last run is analysed. */
-export function campaignState(campaign: { state: string; origin: string; runs_ended: number; runs_total: number }) {
+export function campaignState(campaign: {
+  state: string
+  origin: string
+  runs_ended: number
+  runs_total: number
+  being_removed?: string | null
+}) {
+  if (campaign.being_removed === 'all') return { state: campaign.state, label: 'being deleted' }
   const isAnalysed = campaign.origin === 'imported' && campaign.runs_ended < campaign.runs_total
   return isAnalysed ? { state: 'running', label: ANALYSED } : { state: campaign.state, label: campaign.state }
 }

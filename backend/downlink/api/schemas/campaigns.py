@@ -11,6 +11,7 @@ from downlink.api.schemas.base import Body, Moment, SamplingName, Shape, may_be_
 from downlink.codec.campaign_shape import campaign_schema
 from downlink.domain.metric import DEFAULT_PRIMARY
 from downlink.domain.preflight import Check, Level
+from downlink.domain.retention import Part
 
 CampaignStateName = Literal["draft", "running", "paused", "complete", "cancelled"]
 CampaignSort = Literal[
@@ -410,6 +411,15 @@ class Campaign(Shape):
     ended_at: Moment | None
     next_due_at: Moment | None
     report_at: Moment | None = Field(description="When the report was last computed")
+    being_removed: Part | None = Field(
+        default=None,
+        description="What of its data workers are removing; `all`: it is being deleted, some runs at a time",
+    )
+
+
+class Deletion(Shape):
+    campaign_id: UUID
+    runs_left: int = Field(description="That workers delete, some at a time; then the campaign is gone")
 
 
 class Width(Shape):

@@ -11,6 +11,7 @@ type Conflict = CampaignPreview['conflicts'][number]
 
 /** The verbs that fit the campaign's state and the account. */
 export function CampaignActions({ campaign }: { campaign: Campaign }) {
+  if (campaign.being_removed === 'all') return null
   return (
     <>
       <Allowed verb="run_campaign" owner={campaign.owner_id} instead="Only its owner and admins change this campaign">

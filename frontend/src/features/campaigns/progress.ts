@@ -37,7 +37,11 @@ export function bytesText(
 }
 
 /** "4 of 6 runs done · 1 failed". A run that was cancelled is not done. */
-export function progressText(campaign: Pick<Campaign, 'counts' | 'runs_total' | 'runs_ended'>): string {
+export function progressText(campaign: Pick<Campaign, 'counts' | 'runs_total' | 'runs_ended' | 'being_removed'>): string {
+  if (campaign.being_removed === 'all') {
+    const left = Object.values(campaign.counts).reduce((sum, count) => sum + count, 0)
+    return `Being deleted · ${plural(left, 'run')} left`
+  }
   if (campaign.runs_total === 0) return 'No run yet'
   const { failed, missed, incomplete, cancelled } = campaign.counts
   const parts = [`${Math.max(0, campaign.runs_ended - cancelled)} of ${plural(campaign.runs_total, 'run')} done`]
