@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from uuid import UUID
 
 from sqlalchemy import Engine, text
 
@@ -16,6 +17,10 @@ from bench.database import Opened, database
 from bench.polls_bench import add_agents, tick
 from bench.rows import Row, show
 from bench.timing import timed_s
+from downlink.actions.cancelling import finish_cancelled
+from downlink.actions.retention import remove_some
+from downlink.api.deps import read_clock
+from downlink.storage.runs import left_of_cancelled
 from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import UnitFactory
 from tests.fixtures.api_process import API, ApiProcess, running_api
@@ -76,8 +81,15 @@ def of_many(api: ApiProcess, units: UnitFactory, runs: int) -> Iterator[Row]:
     plain_s = read_s(units.engine, many)
     table_s = timed_s(partial(get, api, many, "/runs.csv"))
     yield from told(MANY, "runs.csv", table_s, "<= 10", plain_s, "peer: SELECT of the rows")
-    yield from told(MANY, "cancel", timed_s(lambda: post(api, f"/campaigns/{many}/cancel")))
-    yield from told(MANY, "delete", timed_s(lambda: delete(api, many)))
+    yield from told(MANY, "cancel", timed_s(lambda: post(api, f"/campaigns/{many}/cancel")), LOOK)
+    with units() as unit:
+        yield from told(
+            MANY, "cancel, each further thousand", timed_s(lambda: finish_cancelled(unit, read_clock())), LOOK
+        )
+        while left_of_cancelled(unit):
+            finish_cancelled(unit, read_clock())
+    yield from told(MANY, "delete", timed_s(lambda: delete(api, many)), LOOK)
+    yield from told(MANY, "delete, each part", timed_s(lambda: delete_part(units, many)), LOOK)
 
 
 def looked_at(api: ApiProcess, campaign: str, runs: int) -> Iterator[Row]:
@@ -114,6 +126,12 @@ def launch(api: ApiProcess, campaign: str) -> None:
 
 def delete(api: ApiProcess, campaign: str) -> None:
     api.client.delete(f"{API}/campaigns/{campaign}").raise_for_status()
+
+
+def delete_part(units: UnitFactory, campaign: str) -> None:
+    """What one job of a worker does."""
+    with units() as unit:
+        remove_some(unit, UUID(campaign), read_clock())
 
 
 def get(api: ApiProcess, campaign: str, path: str) -> bytes:
