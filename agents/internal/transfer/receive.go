@@ -76,7 +76,7 @@ func (r *Receiver) Open(ctx context.Context) error {
 func (r *Receiver) Run(ctx context.Context, _ func()) {
 	r.read(ctx)
 	if r.result.FirstByte.IsZero() && r.result.Ended != EndedAborted {
-		r.missed = fmt.Errorf("%w: %s accepted the connection and sent nothing (%s); it may not know the ticket", ErrNoConnection, r.plan.Address, r.result.Ended)
+		r.missed = fmt.Errorf("%w: %s", ErrNoConnection, unanswered(r.plan.Address, r.result))
 	}
 }
 
@@ -125,6 +125,14 @@ func unreached(address string, patience time.Duration, err error) string {
 		return fmt.Sprintf("%s did not answer over TCP within %s: a firewall or a NAT drops what is sent there, or the host is away", address, patience)
 	}
 	return address + " was not reached over TCP"
+}
+
+// unanswered says of a connection on which nothing came who may have taken it.
+func unanswered(address string, result Result) string {
+	if result.Ended == EndedLinkLost || result.Ended == EndedDeadline {
+		return address + " took the connection over TCP and sent nothing: a firewall or a proxy on the way answers in the sender's place, or another program listens there"
+	}
+	return address + " took the connection over TCP and closed it without a byte: whatever listens there does not know this run's ticket; the address leads to another host or program than the sender, or the sender has given the run up"
 }
 
 // refuseLoopback is asked with the address that a name was resolved to, before anything is sent.

@@ -86,3 +86,9 @@ func fill(t *testing.T, conn *net.TCPConn) {
 		time.Sleep(20 * time.Millisecond)
 	}
 }
+
+func TestAConnectionOnWhichNothingComesIsNotTheSenders(t *testing.T) {
+	for _, ended := range []Ended{EndedLinkLost, EndedDeadline} {
+		require.Contains(t, unanswered("192.0.2.1:8410", Result{Ended: ended}), "192.0.2.1:8410 took the connection over TCP and sent nothing")
+	}
+}
