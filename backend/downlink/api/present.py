@@ -98,13 +98,14 @@ def campaign_now(found: CampaignNow) -> run_shapes.CampaignNow:
     return run_shapes.CampaignNow(
         active=[run_summary(row) for row in found.active],
         next=[run_summary(row) for row in found.next],
+        waits=[run_shapes.RunWait(run_id=run_id, waits_for=said) for run_id, said in found.waits.items()],
         ends_at=found.ends_at,
         used_bytes=found.used_bytes,
         limit_bytes=found.limit_bytes,
     )
 
 
-def run(details: RunDetails) -> run_shapes.Run:
+def run(details: RunDetails, waits_for: str | None = None) -> run_shapes.Run:
     overall = [metric for metric in details.metrics if metric.phase == "overall"]
     return run_shapes.Run.model_validate(
         {
@@ -112,6 +113,7 @@ def run(details: RunDetails) -> run_shapes.Run:
             **asdict(details.surroundings),
             "started_at": details.run.start_at,
             "unexpected": _unexpected(details.run),
+            "waits_for": waits_for,
             "throughput_bps": _total([metric.throughput_bps for metric in overall]),
             "goodput_bps": _total([metric.goodput_bps for metric in overall]),
             "flows": [_flow(row, details) for row in details.flows],

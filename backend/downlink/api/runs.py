@@ -19,6 +19,7 @@ from downlink.storage import runs as rows
 from downlink.views.linklogs import link_course
 from downlink.views.now import campaign_now
 from downlink.views.reports import run_series
+from downlink.views.waiting import find_wait
 
 router = APIRouter(tags=["runs"])
 
@@ -44,9 +45,10 @@ def get_now(campaign_id: UUID, caller: Reader, unit: ReadUnit, now: Now) -> Camp
 
 
 @router.get("/runs/{run_id}", responses=problems(401, 404))
-def get_run(run_id: UUID, caller: Reader, unit: ReadUnit) -> Run:
-    """A run: its flows with what was asked and what was, its hosts, its traces, and why it ended."""
-    return present.run(rows.get_run_details(unit, run_id))
+def get_run(run_id: UUID, caller: Reader, unit: ReadUnit, now: Now) -> Run:
+    """A run: its flows with what was asked and what was, its hosts, its traces, and why it ended, or what it waits for."""
+    details = rows.get_run_details(unit, run_id)
+    return present.run(details, find_wait(unit, details.run, now))
 
 
 @router.get("/runs/{run_id}/series", response_model=RunSeries, responses=problems(401, 404))

@@ -253,6 +253,8 @@ def _say_next(client: Client, campaign: str) -> None:
     found = client.get(f"/campaigns/{campaign_id(client, campaign)}")
     timetable = found["spec"]["timetable"]
     start = timetable["start_at"]
+    for each in client.get(f"/campaigns/{found['id']}/now").get("waits", []):
+        say(f"Its next run waits: {each['waits_for']}")
     if found["next_due_at"] and (start or timetable["opening_hours"]):
         say(f"Its next run is due {local_moment(found['next_due_at'], start.split()[-1] if start else None)}.")
 

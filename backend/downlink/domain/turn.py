@@ -174,10 +174,10 @@ def is_claimable(claims: Collection[Claim], held: Mapping[str, bool]) -> bool:
 
 def _is_startable(run: PlannedTurn, claims: Collection[Claim], link: LinkState, now: datetime) -> bool:
     agents = [link.agents.get(name) for name in run.agents]
-    return all(agent and _takes_runs(agent, now) for agent in agents) and is_claimable(claims, link.held)
+    return all(agent and is_taking_runs(agent, now) for agent in agents) and is_claimable(claims, link.held)
 
 
-def _takes_runs(agent: AgentView, now: datetime) -> bool:
+def is_taking_runs(agent: AgentView, now: datetime) -> bool:
     return is_free(agent.status, agent.last_seen_at, now) and not (agent.pause and agent.pause.holds(now))
 
 
@@ -225,7 +225,7 @@ def _hindrance(run: PlannedTurn, campaign: Campaign, link: LinkState, now: datet
     """What is in its way still."""
     if LINK + run.link in link.held:
         return Miss(Reason.HOST_BUSY, f"Another run held {run.link} until this one's time had passed.")
-    states = [_state_of(name, link.agents.get(name), now) for name in run.agents]
+    states = [state_of(name, link.agents.get(name), now) for name in run.agents]
     away = " ".join(state for state in states if state)
     if away:
         return Miss(Reason.AGENT_LOST, away)
@@ -242,7 +242,8 @@ def _closed(run: PlannedTurn, campaign: Campaign, link: LinkState, now: datetime
     return Miss(Reason.OUTSIDE_HOURS, f"It would not have ended within the opening hours any more ({hours}).{why}")
 
 
-def _state_of(name: str, agent: AgentView | None, now: datetime) -> str | None:
+def state_of(name: str, agent: AgentView | None, now: datetime) -> str | None:
+    """Why the agent takes no run, in a sentence."""
     if agent is None or not is_online(agent.last_seen_at, now):
         return f"{name} was not heard from."
     if agent.status == AgentStatus.BLOCKED:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 from psycopg.errors import ExclusionViolation
@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import Range
 from sqlalchemy.exc import IntegrityError
 
 from downlink.domain.turn import AGENT, LINK, Claim
+from downlink.domain.waiting import Holder
 from downlink.storage.tables import Lease
 from downlink.storage.unit import Unit, lock
 
@@ -50,6 +51,21 @@ def _slot(number: int) -> Range[int]:
 def release(unit: Unit, run_id: UUID) -> bool:
     """Give back what the run holds; whether it held anything."""
     return bool(unit.session.scalars(delete(Lease).where(Lease.run_id == run_id).returning(Lease.resource)).all())
+
+
+_HOLDERS = text("""
+    SELECT resource, campaigns.name, runs.link, upper_inf(slots) FROM leases
+    JOIN runs ON runs.id = leases.run_id JOIN campaigns ON campaigns.id = runs.campaign_id WHERE resource = ANY(:resources)
+    ORDER BY campaigns.name, runs.link
+""")
+
+
+def find_holders(unit: Unit, resources: Collection[str]) -> dict[str, list[Holder]]:
+    """Who holds these, by resource."""
+    found: dict[str, list[Holder]] = {}
+    for resource, campaign, link, is_alone in unit.session.execute(_HOLDERS, {"resources": list(resources)}):
+        found.setdefault(resource, []).append(Holder(campaign, link, is_alone))
+    return found
 
 
 def is_held(unit: Unit, resource: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -15,17 +15,19 @@ from downlink.storage import campaigns, links, now
 from downlink.storage.now import LinkPlan
 from downlink.storage.runs import RunRow, used_bytes
 from downlink.storage.unit import Unit
+from downlink.views.waiting import find_waits
 
 
 @dataclass(frozen=True)
 class CampaignNow:
-    """next: the first planned run on each link. ends_at: None unless it is running.
+    """next: the first planned run on each link; waits: what those wait for whose time has come. ends_at: None unless it is running.
 
     used_bytes: carried so far, failed runs and those under way included. limit_bytes: the campaign's own, where it has one.
     """
 
     active: Sequence[RunRow]
     next: Sequence[RunRow]
+    waits: Mapping[UUID, str]
     ends_at: datetime | None
     used_bytes: int
     limit_bytes: int | None
@@ -35,10 +37,11 @@ def campaign_now(unit: Unit, campaign_id: UUID, at: datetime) -> CampaignNow:
     """NotFoundError when there is no such campaign."""
     row = campaigns.find_campaign(unit, campaign_id)
     spec = campaigns.campaign_of(row)
-    active = now.active_runs(unit, campaign_id)
+    active, coming = now.active_runs(unit, campaign_id), now.next_runs(unit, campaign_id)
     return CampaignNow(
         active=active,
-        next=now.next_runs(unit, campaign_id),
+        next=coming,
+        waits=find_waits(unit, row, [each.run for each in coming], at),
         ends_at=_ends_at(unit, campaign_id, spec.timetable, active, at) if row.state == CampaignState.RUNNING else None,
         used_bytes=_used(unit, campaign_id, active),
         limit_bytes=spec.limits.bytes,

@@ -1203,7 +1203,7 @@ export interface paths {
         };
         /**
          * Get Run
-         * @description A run: its flows with what was asked and what was, its hosts, its traces, and why it ended.
+         * @description A run: its flows with what was asked and what was, its hosts, its traces, and why it ended, or what it waits for.
          */
         get: operations["get_run"];
         put?: never;
@@ -4028,6 +4028,11 @@ export interface components {
              * @description The first planned run on each link
              */
             next: components["schemas"]["RunSummary"][];
+            /**
+             * Waits
+             * @description Those of `next` whose time has come and which cannot start, with what they wait for
+             */
+            waits?: components["schemas"]["RunWait"][];
             /**
              * Ends At
              * @description When its last run should have ended: by the plan, or later where the plan is behind; null unless it is running
@@ -8703,6 +8708,11 @@ export interface components {
             /** Campaign Name */
             campaign_name: string;
             /**
+             * Waits For
+             * @description Of a planned run whose time has come: what keeps it from starting
+             */
+            waits_for?: string | null;
+            /**
              * Owner Id
              * @description The account whose campaign it is; null where nobody owns it
              */
@@ -9156,6 +9166,19 @@ export interface components {
             implausible?: string[] | null;
             /** @description Null while nobody has decided: it counts then */
             decision?: components["schemas"]["RunDecision"] | null;
+        };
+        /** RunWait */
+        RunWait: {
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /**
+             * Waits For
+             * @description In sentences: who holds its link or an agent, an agent that is away, its timetable
+             */
+            waits_for: string;
         };
         /**
          * SampledColumn

@@ -348,9 +348,20 @@ class RunList(Shape):
     total: int
 
 
+class RunWait(Shape):
+    run_id: UUID
+    waits_for: str = Field(
+        description="In sentences: who holds its link or an agent, an agent that is away, its timetable"
+    )
+
+
 class CampaignNow(Shape):
     active: list[RunSummary] = Field(description="Under way, with what their senders say while they run; at most 100")
     next: list[RunSummary] = Field(description="The first planned run on each link")
+    waits: list[RunWait] = Field(
+        default_factory=list,
+        description="Those of `next` whose time has come and which cannot start, with what they wait for",
+    )
     ends_at: Moment | None = Field(
         description="When its last run should have ended: by the plan, or later where the plan is behind; null unless it is running"
     )
@@ -372,6 +383,9 @@ class FlowMetrics(Shape):
 
 class Run(RunSummary):
     campaign_name: str
+    waits_for: str | None = Field(
+        default=None, description="Of a planned run whose time has come: what keeps it from starting"
+    )
     owner_id: UUID | None = Field(description="The account whose campaign it is; null where nobody owns it")
     runs_in_cycle: int = Field(description="Positions in its cycle on its link, further attempts not counted")
     previous_run_id: UUID | None = Field(description="In the order of the plan; further attempts after the first")

@@ -23,12 +23,12 @@ export function NowRunning({ campaign, now }: { campaign: CampaignDetail; now: C
           ))}
         </ul>
       ) : null}
-      <Next campaign={campaign} runs={now.next} />
+      <Next campaign={campaign} runs={now.next} waits={now.waits} />
     </>
   )
 }
 
-function Next({ campaign, runs }: { campaign: CampaignDetail; runs: readonly RunSummary[] }) {
+function Next({ campaign, runs, waits }: { campaign: CampaignDetail; runs: readonly RunSummary[]; waits: CampaignNow['waits'] }) {
   const now_ms = useNow(1000)
   if (runs.length === 0) return null
   const more = runs.length - NEXT_SHOWN
@@ -41,12 +41,18 @@ function Next({ campaign, runs }: { campaign: CampaignDetail; runs: readonly Run
           <Link to="/runs/$runId" params={{ runId: run.id }}>
             {nameOf(run, campaign)}
           </Link>
-          , {Date.parse(run.due_at) > now_ms ? formatRelative(run.due_at, now_ms) : 'as soon as it can'}
+          , {Date.parse(run.due_at) > now_ms ? formatRelative(run.due_at, now_ms) : waitText(run, waits)}
         </span>
       ))}
       {more > 0 ? ` and on ${more} more ${more === 1 ? 'link' : 'links'}` : ''}
     </Text>
   )
+}
+
+/** "it waits: server is in a run of campaign X on leo". */
+function waitText(run: RunSummary, waits: CampaignNow['waits']): string {
+  const wait = waits?.find(({ run_id }) => run_id === run.id)
+  return wait ? `it waits: ${wait.waits_for.replace(/\.$/, '')}` : 'as soon as it can'
 }
 
 const nameOf = (run: RunSummary, campaign: CampaignDetail) =>

@@ -9,6 +9,7 @@ function moments(run: Run): [string, string][] {
   if (run.import_source && !run.started_at) return [['Started', 'not in the file']]
   return [
     run.started_at ? ['Transfer began', formatMoment(run.started_at)] : ['Due', formatMoment(run.due_at)],
+    ...(run.waits_for ? ([['Waits', run.waits_for]] as [string, string][]) : []),
     ['Ended', formatMoment(run.ended_at)],
   ]
 }
