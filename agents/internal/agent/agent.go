@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -152,22 +153,18 @@ func (a *Agent) Run(ctx context.Context) error {
 
 // recover puts back what an earlier process left changed, and reports the run that it was in.
 func (a *Agent) recover() error {
-	_, restoreErr := a.keeper.Restore()
+	outcome, restoreErr := a.keeper.Restore()
 	left, err := a.marker.read()
 	if err != nil || left == nil {
 		return errors.Join(restoreErr, err)
 	}
 	if left.Phase == phaseFinished {
-		outcome := settings.Outcome{IsRestored: restoreErr == nil}
-		if restoreErr != nil {
-			outcome.Differences = []string{restoreErr.Error()}
-		}
 		err = a.outbox.Add(left.RunRef, trial.RestoredEvent(left.RunRef, outcome, a.keeper.Snapshot("")))
 	} else {
 		err = a.outbox.Add(left.RunRef, protocol.Failed{
 			EventHead: protocol.EventHead{Kind: protocol.KindFailed, Attempt: left.Attempt, At: protocol.Moment{Time: time.Now()}},
 			Reason:    protocol.ReasonAgentRestarted,
-			Detail:    "the agent ended in the middle of the run and was started again",
+			Detail:    protocol.Sentence(strings.Join(append([]string{"the agent ended in the middle of the run and was started again"}, outcome.Differences...), "; ")),
 		})
 	}
 	if err != nil {

@@ -124,7 +124,7 @@ func (a *Agent) snapshot(now time.Time) protocol.PollRequest {
 func (a *Agent) qualifyIdle(request *protocol.PollRequest, now time.Time) {
 	if a.keeper.Pending() {
 		request.Status = protocol.StatusBlocked
-		request.Detail = new("this host's settings are not as before the last run; run `downlink-agent restore` on it")
+		request.Detail = new(a.notRestored())
 		return
 	}
 	// Until the server has heard how the last run ended here, "idle" would look like a restart in the middle of it.
@@ -144,6 +144,15 @@ func (a *Agent) qualifyIdle(request *protocol.PollRequest, now time.Time) {
 	if count, ref := a.outbox.Aside(); count > 0 {
 		request.Detail = new(fmt.Sprintf("%d events are set aside, of run %s among others: the server's side refuses them again and again; this agent's log says how", count, ref.RunID))
 	}
+}
+
+// notRestored says what to do, and what is in the way. The end comes first: a sentence may be cut.
+func (a *Agent) notRestored() string {
+	why := "this host's settings are not as before the last run; run `downlink-agent restore` on it"
+	if trouble := a.keeper.Trouble(); trouble != nil {
+		why += ": " + trouble.Error()
+	}
+	return why
 }
 
 func spooled(h spool.Held) protocol.Spooled {

@@ -27,7 +27,27 @@ type entry struct {
 	New string `json:"new"`
 }
 
+// readJournal returns the journal, or its copy where somebody removed or damaged it; nil where there is neither.
 func readJournal(path string) (*journal, error) {
+	j, err := readOne(path)
+	if err == nil && j != nil {
+		return j, nil
+	}
+	if spare, spareErr := readOne(copyOf(path)); spareErr == nil && spare != nil {
+		return spare, nil
+	}
+	return nil, err
+}
+
+// copyOf names the second file of a journal: a host must not stay changed because one file is gone.
+func copyOf(path string) string { return path + ".copy" }
+
+// removeJournal forgets both files. The copy goes last: a crash in between leaves what says that all is as before.
+func removeJournal(path string) error {
+	return errors.Join(diskfile.Remove(path), diskfile.Remove(copyOf(path)))
+}
+
+func readOne(path string) (*journal, error) {
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // no journal means that nothing is changed
@@ -45,7 +65,7 @@ func readJournal(path string) (*journal, error) {
 	return j, nil
 }
 
-const byHand = "compare the host's settings with its contents by hand, then delete it"
+const byHand = "compare the host's settings with its contents by hand, then delete it and its copy"
 
 // sum is the SHA-256 of what the journal says, however its file is laid out.
 func (j *journal) sum() string {
@@ -64,8 +84,10 @@ func (j *journal) write(path string) error {
 	if err != nil {
 		return fmt.Errorf("encode settings journal: %w", err)
 	}
-	if err := diskfile.Write(path, content, 0o600); err != nil {
-		return fmt.Errorf("write settings journal: %w", err)
+	for _, file := range []string{copyOf(path), path} {
+		if err := diskfile.Write(file, content, 0o600); err != nil {
+			return fmt.Errorf("write settings journal: %w", err)
+		}
 	}
 	return nil
 }

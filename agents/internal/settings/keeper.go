@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sort"
 	"sync"
-
-	"downlink/agents/internal/diskfile"
 )
 
 // Keeper changes settings for one run at a time and puts them back.
@@ -23,6 +21,8 @@ type Keeper struct {
 
 	mu   sync.Mutex
 	lock *hostLock
+	// trouble is what the last Restore ended with.
+	trouble error
 }
 
 // Place tells a Keeper where it is.
@@ -151,6 +151,12 @@ func (k *Keeper) set(key Key, value string) error {
 func (k *Keeper) Restore() (Outcome, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	outcome, err := k.restore()
+	k.trouble = err
+	return outcome, err
+}
+
+func (k *Keeper) restore() (Outcome, error) {
 	j, err := readJournal(k.path)
 	if err != nil {
 		return Outcome{Differences: []string{err.Error()}}, err
@@ -164,7 +170,7 @@ func (k *Keeper) Restore() (Outcome, error) {
 		return Outcome{Differences: append(differences, failed.Error())}, failed
 	}
 	k.fault("forget")
-	if err := diskfile.Remove(k.path); err != nil {
+	if err := removeJournal(k.path); err != nil {
 		return Outcome{Differences: append(differences, err.Error())}, fmt.Errorf("forget settings journal: %w", err)
 	}
 	k.unlock()
@@ -212,6 +218,13 @@ func (k *Keeper) putBackOne(e entry) (difference string, err error) {
 func (k *Keeper) Pending() bool {
 	j, err := readJournal(k.path)
 	return err != nil || j != nil
+}
+
+// Trouble is what kept the last Restore from its end; nil where it was not tried or went well.
+func (k *Keeper) Trouble() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.trouble
 }
 
 // Snapshot reads every setting that this host has; peer may be empty.

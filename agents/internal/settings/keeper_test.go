@@ -260,12 +260,43 @@ func TestADamagedJournalChangesNothingAndBlocks(t *testing.T) {
 			spoilt := spoil(string(content))
 			require.NotEqual(t, string(content), spoilt)
 			require.NoError(t, os.WriteFile(k.path, []byte(spoilt), 0o600))
+			require.NoError(t, os.WriteFile(copyOf(k.path), []byte(spoilt), 0o600))
 			outcome, err := k.Restore()
 			require.ErrorContains(t, err, "checksum")
+			require.Equal(t, err, k.Trouble())
 			require.False(t, outcome.IsRestored)
 			require.Equal(t, changed, h.Values)
 			require.True(t, k.Pending())
 		})
+	}
+}
+
+// One file that somebody removed, or that the disk spoilt, leaves the other.
+func TestAHostIsPutBackByWhicheverFileOfTheJournalIsWhole(t *testing.T) {
+	for name, spoil := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"emptied": func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"damaged": func(path string) error {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(path, []byte(strings.Replace(string(content), "\"old\": \"0\"", "\"old\": \"1\"", 1)), 0o600)
+		},
+	} {
+		for _, of := range []func(string) string{func(path string) string { return path }, copyOf} {
+			h := makeHost()
+			k := NewKeeper(h, place(t.TempDir()))
+			require.NoError(t, k.Apply("run", wanted(map[string]string{hystart: "1"})))
+			require.NoError(t, spoil(of(k.path)), name)
+			next := NewKeeper(h, Place{StateDir: filepath.Dir(k.path), LockDir: t.TempDir(), BootID: k.bootID, Namespace: k.namespace})
+			require.True(t, next.Pending(), name)
+			outcome, err := next.Restore()
+			require.NoError(t, err, name)
+			require.True(t, outcome.IsRestored, name)
+			require.Equal(t, "0", h.Values[Key{Name: hystart}], name)
+			require.False(t, next.Pending(), name)
+		}
 	}
 }
 
@@ -277,6 +308,7 @@ func TestAJournalFromBeforeHasNoChecksumAndIsFollowed(t *testing.T) {
 	require.NoError(t, err)
 	before, _, _ := strings.Cut(string(content), ",\n  \"sha256\"")
 	require.NoError(t, os.WriteFile(k.path, []byte(before+"\n}"), 0o600))
+	require.NoError(t, os.Remove(copyOf(k.path)))
 	outcome, err := k.Restore()
 	require.NoError(t, err)
 	require.True(t, outcome.IsRestored)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,10 +16,10 @@ from downlink.analysis.objects import object_times_s, received_times_s
 from downlink.analysis.steady import time_to_steady_s
 from downlink.analysis.validity import TraceFault, find_fault
 from downlink.domain.campaign import TCP
-from downlink.domain.missing import is_final, missing_sentence, told_by
+from downlink.domain.missing import gone, is_final, missing_sentence, told_by
 from downlink.domain.plausible import Measured, implausible
-from downlink.domain.point import ENDS, Point
-from downlink.domain.run import Reason, RunState
+from downlink.domain.point import ENDS, NO_FLOW, TABLES, Point
+from downlink.domain.run import HostPhase, Reason, RunState
 from downlink.domain.way import way_of
 from downlink.judges import JUDGES, Judge
 from downlink.storage import judged, links, traces
@@ -165,13 +165,28 @@ def _end(unit: Unit, run: Run, fault: TraceFault | None, now: datetime) -> None:
     if run.verdict:
         runs.finish(unit, run, RunState(run.verdict), now, run.reason, run.detail)
     elif missing:
-        told = [each for host in rows.hosts_of(unit, run.id) for each in told_by(host.agent, host.missing)]
+        hosts = rows.hosts_of(unit, run.id)
+        told = [each for host in hosts for each in told_by(host.agent, host.missing)]
+        told += gone(missing, _keepers(unit, run, {host.agent for host in hosts if host.phase == HostPhase.UPLOADED}))
         reason = Reason.SAMPLES_LOST if is_final(missing, told) else Reason.UPLOAD_TIMEOUT
         runs.finish(unit, run, RunState.INCOMPLETE, now, reason, missing_sentence(missing, told))
     elif fault:
         runs.finish(unit, run, RunState.FAILED, now, fault.reason, fault.detail)
     else:
         runs.finish(unit, run, RunState.COMPLETE, now, *_remark(unit, run))
+
+
+def _keepers(unit: Unit, run: Run, agents: Collection[str]) -> dict[tuple[int, str], str]:
+    """Of these agents, who keeps which trace."""
+    found = {
+        (flow.flow, str(point)): agent
+        for flow in rows.flows_of(unit, run.id)
+        for point in (*flow.points, *TABLES)
+        for agent in agents
+        if (at := flow.point_of(agent)) and at == (flow.keeper_of(point) if point in TABLES else point)
+    }
+    beside = str((run.link_outcome or {}).get("agent"))
+    return {**found, **({(NO_FLOW, str(Point.LINK)): beside} if beside in agents else {})}
 
 
 def _remark(unit: Unit, run: Run) -> tuple[str | None, str | None]:

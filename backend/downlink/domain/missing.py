@@ -37,6 +37,18 @@ def told_by(agent: str, missing: Iterable[Mapping[str, Any]]) -> list[Told]:
     return [Told(agent, each["flow"], each["point"], each["first"], each["last"], each["why"]) for each in missing]
 
 
+def gone(missing: Mapping[tuple[int, str], Sequence[int]], keepers: Mapping[tuple[int, str], str]) -> list[Told]:
+    """What agents cannot say themselves that have delivered all they hold: a file that was removed while they did not run.
+
+    keepers: who keeps which trace, of those that say they have delivered all.
+    """
+    return [
+        Told(keepers[place], *place, min(numbers), max(numbers), "gone")
+        for place, numbers in missing.items()
+        if place in keepers
+    ]
+
+
 def missing_sentence(missing: Mapping[tuple[int, str], Sequence[int]], told: Sequence[Told]) -> str:
     """Every trace with the numbers that it lacks, and what is known of them."""
     parts = (

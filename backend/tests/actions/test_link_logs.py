@@ -262,7 +262,8 @@ def test_a_log_that_breaks_off_is_said_beside_a_complete_run(lab: Lab, agents: l
 def test_rows_that_never_come_make_the_run_incomplete(lab: Lab, agents: list[ScriptedAgent]) -> None:
     agents[0].finds_of_link = {"chunks": 4}
     run = lab.drive(emulated(lab, limits={"attempts": 1}), agents)[0]
-    assert (run["state"], run["detail"]) == ("incomplete", "Chunks are missing: the link's log: 3.")
+    assert (run["state"], run["reason"]) == ("incomplete", "samples_lost")
+    assert run["detail"] == "Chunks are missing: the link's log: 3 (removed from the disk of client by somebody)."
 
 
 def test_nobody_else_may_send_the_log_and_no_flow_is_without_number(lab: Lab, agents: list[ScriptedAgent]) -> None:

@@ -113,6 +113,24 @@ def test_an_agent_that_drops_what_the_server_never_asked_for_says_so_at_the_run(
     check_promise(lab, run)
 
 
+def test_files_that_were_removed_while_the_agent_was_dead_are_gone_and_nobody_waits_for_them(lab: Lab) -> None:
+    """It has nothing to upload, and cannot say of what."""
+    client, server = pair(lab)
+    campaign = lab.launch(**ONE, limits={"attempts": 1})
+    until(lab, campaign, [client, server], "uploading")
+    ref = server.run
+    server.spool[ref["run_id"], ref["attempt"]].clear()
+    (run,) = lab.drive(campaign, [client, server])
+    assert (run["state"], run["reason"]) == ("incomplete", "samples_lost")
+    assert f"flow 1 at the {server_point(lab, run)}" in run["detail"]
+    assert f"removed from the disk of {server.name} by somebody" in run["detail"]
+
+
+def server_point(lab: Lab, run: dict[str, Any]) -> str:
+    (flow,) = lab.call("GET", f"/runs/{run['id']}")["flows"]
+    return "sender" if flow["sender"] == "server" else "receiver"
+
+
 def test_an_agents_own_word_is_checked(lab: Lab) -> None:
     agents = [*pair(lab)]
     until(lab, lab.launch(**ONE), agents, "uploading")
