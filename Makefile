@@ -16,16 +16,15 @@ AGENT := agents/bin/downlink-agent
 # The agent of this machine above; those that a server offers to other hosts.
 AGENTS := agents/bin/downlink-agent-linux-amd64 agents/bin/downlink-agent-linux-arm64
 # The S3 server of tests and benchmarks, from source: two minutes the first time.
-S3_VERSION := v1.8.0
-S3_SERVER := $(STAMPS)/versitygw-$(S3_VERSION)
+S3_SERVER := $(STAMPS)/versitygw
 # The OpenID provider of tests, from npm, in a folder of its own.
 OIDC_PROVIDER := backend/tests/oidc/node_modules/.package-lock.json
-# Makes the agent's Debian packages. v2.43.0 is the last one that `go install` builds.
-NFPM_VERSION := v2.43.0
-NFPM := $(STAMPS)/nfpm-$(NFPM_VERSION)
+# Makes the agent's Debian packages.
+NFPM := $(STAMPS)/nfpm
 # Checks the Kubernetes manifests, by schemas that a package ships.
-KUBECONFORM_VERSION := v0.8.0
-KUBECONFORM := $(STAMPS)/kubeconform-$(KUBECONFORM_VERSION)
+KUBECONFORM := $(STAMPS)/kubeconform
+# Programs from source, each a module with the sums of all that it is built of.
+PINNED := agents/tools/pinned
 PYTEST := $(BIN)/python -m pytest -q -p no:cacheprovider
 # The launcher ends, tidily, when make itself is killed.
 LAUNCH := exec setpriv --pdeathsig TERM $(BIN)/downlink stack
@@ -162,14 +161,9 @@ $(AGENTS) &: $(GO_SOURCES)
 agent-packages: $(AGENTS) $(NFPM) ## Debian packages and tarballs of the agent, for amd64 and arm64, with checksums, into agents/bin/packages
 	@$(MAKE) -C agents packages VERSION=$(VERSION)
 
-$(NFPM):
+$(NFPM) $(KUBECONFORM) $(S3_SERVER): $(STAMPS)/%: $(PINNED)/%/go.sum
 	@mkdir -p $(STAMPS)
-	GOBIN=$(CURDIR)/.cache/bin CGO_ENABLED=0 GOFLAGS=-trimpath go install -ldflags '-s -w' github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM_VERSION)
-	touch $@
-
-$(KUBECONFORM):
-	@mkdir -p $(STAMPS)
-	GOBIN=$(CURDIR)/.cache/bin CGO_ENABLED=0 GOFLAGS=-trimpath go install -ldflags '-s -w' github.com/yannh/kubeconform/cmd/kubeconform@$(KUBECONFORM_VERSION)
+	GOBIN=$(CURDIR)/.cache/bin CGO_ENABLED=0 GOFLAGS=-trimpath go -C $(PINNED)/$* install -ldflags '-s -w' tool
 	touch $@
 
 $(STAMPS)/kubernetes: backend/requirements-kubernetes.lock $(STAMPS)/python
@@ -281,11 +275,6 @@ test-packages: ; @$(call install-packages,$(TEST_PACKAGES),0)
 
 $(OIDC_PROVIDER): backend/tests/oidc/package-lock.json
 	npm --prefix backend/tests/oidc install --ignore-scripts --no-save --no-audit --no-fund --loglevel=error
-	touch $@
-
-$(S3_SERVER):
-	@mkdir -p $(STAMPS)
-	GOBIN=$(CURDIR)/.cache/bin CGO_ENABLED=0 GOFLAGS=-trimpath go install -ldflags '-s -w' github.com/versity/versitygw/cmd/versitygw@$(S3_VERSION)
 	touch $@
 
 ## ---- keep
