@@ -115,6 +115,9 @@ func checkPath(c config.Config) finding {
 		return bad("The interface %s of the data path has an MTU of %d bytes; with less than %d packets are cut or lost: set it with `ip link set %s mtu 1500`, or as the link allows.", path.Interface, path.MTUBytes, leastMTU, path.Interface)
 	}
 	about := fmt.Sprintf("MTU %d, qdisc %s", path.MTUBytes, path.Qdisc)
+	if address := net.ParseIP(c.DataHost); address.IsLoopback() {
+		return good("Data stays on this host (%s, %s): runs are with agents of this host alone. For others, set data_host to an address that they reach.", path.Interface, about)
+	}
 	if other := host.DefaultInterface(); other != "" && other != path.Interface && dials(c) {
 		return bad("data_host is an address of %s (%s), and this host's routes to far places leave by %s: what it receives comes over %s, unless a route to its senders says otherwise. Add one (`ip route add SENDER/32 via GATEWAY dev %s`), or name the address of %s. Each run records the way that its flows took.",
 			path.Interface, about, other, other, path.Interface, other)

@@ -23,7 +23,7 @@ from downlink.storage.unit import UnitFactory, open_units
 from tests.actions.test_faults import ONE, pair, until
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
-from tests.storage.test_events import NOW, STEPS, Step, _carry_out, old_server  # noqa: F401 - a fixture
+from tests.storage.test_events import NOW, STEPS, Step, _carry_out, old_log  # noqa: F401 - a fixture
 
 pytestmark = [pytest.mark.verify("stack"), pytest.mark.timeout(120)]
 
@@ -200,12 +200,12 @@ class Follower:
 
 
 def test_a_stream_that_waits_hears_every_event_once(
-    old_server: tuple[int, UnitFactory],  # noqa: F811
+    old_log: tuple[int, UnitFactory],  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Real connections commit in any order, over an edge of transaction numbers; there is no look without a notice."""
     monkeypatch.setattr(live, "LOOK_S", 3600.0)
-    _, units = old_server
+    _, units = old_log
     follower = Follower(units)
     committed: list[str] = []
 
