@@ -37,7 +37,7 @@ function FilesMissing() {
   const [isAway, setAway] = useState(false)
   const problem = {
     code: 'files_missing',
-    message: `A file of this page cannot be loaded. ${isAway ? 'The server does not answer yet. Try again later' : WHY_MISSING}; it loads the page anew.`,
+    message: `A file of this page cannot be loaded. ${isAway ? 'The server does not answer yet' : WHY_MISSING}. Trying again reloads the page.`,
     details: {},
   }
   return (
@@ -47,7 +47,7 @@ function FilesMissing() {
   )
 }
 
-const WHY_MISSING = 'The server may have a newer version of the dashboard, or cannot be reached. Try again'
+const WHY_MISSING = 'The server may have a newer version of the dashboard, or cannot be reached'
 
 function pageFailed(error: unknown) {
   const what = error instanceof Error ? error.message : String(error)

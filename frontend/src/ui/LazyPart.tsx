@@ -10,7 +10,7 @@ const AGAIN_MS = 1000
 const PART_MISSING = {
   code: 'files_missing',
   message:
-    'This part of the page could not be loaded: the connection was lost, or the server has a newer version of the dashboard. Try again; if that does not help, load the page anew.',
+    'This part of the page could not be loaded: the connection was lost, or the server has a newer version of the dashboard. Try again; if that does not help, reload the page.',
   details: {},
 }
 

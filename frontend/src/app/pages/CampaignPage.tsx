@@ -13,12 +13,12 @@ import { startOf } from '@/features/compare/sides'
 import { DraftConflicts } from '@/features/plan/Conflicts'
 import { clockTexts, cyclesText, stopText, triggerTexts, untilTexts } from '@/features/plan/wording'
 import { ResultsTab } from '@/features/results/campaign/ResultsTab'
-import { NowRunning } from '@/features/runs/NowRunning'
 import { ShareButton } from '@/features/shares/ShareButton'
 import { plural } from '@/lib/format'
 import { changedBy, type SearchChange } from '@/lib/search'
 import { campaignState } from '@/lib/states'
 import { Allowed } from '@/ui/Allowed'
+import { LazyPart } from '@/ui/LazyPart'
 import { PageHeader } from '@/ui/PageHeader'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { StateBadge } from '@/ui/StateBadge'
@@ -27,6 +27,8 @@ import { PageTabs } from './PageTabs'
 import type { Contents } from './tabs'
 
 const route = getRouteApi('/shell/campaigns/$campaignId')
+
+const loadNow = () => import('@/features/runs/NowRunning').then(({ NowRunning }) => NowRunning)
 
 const CONTENTS: Contents<typeof CAMPAIGN_TABS, { campaign: CampaignDetail }> = {
   results: ResultsTab,
@@ -83,7 +85,7 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
           </>
         }
       />
-      <ProgressPanel campaign={campaign}>{(now) => <NowRunning {...{ campaign, now }} />}</ProgressPanel>
+      <ProgressPanel campaign={campaign}>{(now) => <LazyPart load={loadNow} props={{ campaign, now }} waiting={null} />}</ProgressPanel>
       <TriggerPanel campaign={campaign} />
       <PrecisionPanel campaign={campaign} />
       <Provisional campaign={campaign} />

@@ -64,7 +64,7 @@ export function orderSentence({ timetable, conditions, until }: CampaignSpec): s
     conditions.length === 1
       ? ''
       : order === 'shuffled'
-        ? `, in an order that was drawn anew for each cycle (seed ${seed})`
+        ? `, in an order drawn separately for each cycle (seed ${seed})`
         : ', in the order of the file'
   const apart = pause_s > 0 ? `, ${formatDuration(pause_s)} apart` : ''
   const extent = until

@@ -52,7 +52,7 @@ describe('the method', () => {
     const { spec } = said<CampaignDetail>('recorded')
     const timetable = { ...spec.timetable, cycles: null, duration_h: 24, every_s: 405, order: 'shuffled' as const, seed: 7 }
     expect(orderSentence({ ...spec, timetable })).toBe(
-      'For 24 h a run was planned every 6 min 45 s on each link, cycle after cycle. A cycle has each condition once, in an order that was drawn anew for each cycle (seed 7).',
+      'For 24 h a run was planned every 6 min 45 s on each link, cycle after cycle. A cycle has each condition once, in an order drawn separately for each cycle (seed 7).',
     )
     const until = { metric: 'throughput_bps', phase: 'steady', flow: 1, half_width_percent: 5, most_cycles: 60 }
     expect(orderSentence({ ...spec, until, timetable: { ...spec.timetable, cycles: null, pause_s: 30 } })).toBe(

@@ -116,7 +116,7 @@ function Order() {
         error={error}
         data={[
           { value: 'interleaved', label: 'as listed' },
-          { value: 'shuffled', label: 'drawn anew' },
+          { value: 'shuffled', label: 'drawn for each cycle' },
         ]}
         allowDeselect={false}
         value={String(value ?? 'interleaved')}

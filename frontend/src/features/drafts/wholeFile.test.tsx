@@ -216,7 +216,7 @@ describe('Figure 5(a) of paper 004', () => {
     fill(/^Steady state: the last/, '40')
     fill(/^Cycles/, '3')
     fill(/^Pause between cycles/, '1')
-    await choose('Order in a cycle', 'drawn anew')
+    await choose('Order in a cycle', 'drawn for each cycle')
     await choose('Order in a cycle', 'as listed')
     fill(/^Tries per run/, '5')
     await choose('What is tested', 'Goodput, overall')
