@@ -53,6 +53,7 @@ func policyFacts(c config.Config, now time.Time) *protocol.PolicyFacts {
 	_, offsetS := now.Local().Zone()
 	facts := &protocol.PolicyFacts{
 		MaxSeconds: c.Policy.MaxSeconds, MaxBytes: c.Policy.MaxBytes, MaxRateBps: c.Policy.MaxRateBps, UTCOffsetS: offsetS,
+		ShortenAddresses: c.Policy.ShortenAddresses,
 	}
 	for _, hours := range c.Policy.QuietHours {
 		facts.QuietHours = append(facts.QuietHours, hours.String())

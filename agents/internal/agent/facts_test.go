@@ -67,7 +67,7 @@ func TestWhatTheOwnerAllowsIsAmongTheFacts(t *testing.T) {
 	quiet, err := pause.ParseHours("weekdays 18:00-23:00")
 	require.NoError(t, err)
 	c.Policy.MaxBytes, c.Policy.MaxRateBps, c.Policy.QuietHours = 2e9, 5e7, []pause.Hours{quiet}
-	c.Policy.MonthlyBytes, c.Policy.ResetDay = 50e9, 20
+	c.Policy.MonthlyBytes, c.Policy.ResetDay, c.Policy.ShortenAddresses = 50e9, 20, true
 	now := time.Date(2026, 11, 25, 3, 0, 0, 0, time.Local)
 	settle, err := volume.Open(c.StateDir, 50e9, 20).Meter(now, func() int64 { return 12e9 })
 	require.NoError(t, err)
@@ -75,7 +75,7 @@ func TestWhatTheOwnerAllowsIsAmongTheFacts(t *testing.T) {
 	facts = policyFacts(c, now)
 	_, offsetS := now.Zone()
 	require.Equal(t, &protocol.PolicyFacts{
-		MaxSeconds: 3600, MaxBytes: 2e9, MaxRateBps: 5e7, QuietHours: []string{"weekdays 18:00-23:00"}, UTCOffsetS: offsetS,
+		MaxSeconds: 3600, MaxBytes: 2e9, MaxRateBps: 5e7, QuietHours: []string{"weekdays 18:00-23:00"}, UTCOffsetS: offsetS, ShortenAddresses: true,
 		Month: &protocol.MonthFacts{LimitBytes: 50e9, UsedBytes: 12e9, ResetsOn: "2026-12-20"},
 	}, facts)
 

@@ -92,6 +92,8 @@ type Policy struct {
 	RelayPrivate bool `yaml:"relay_private"`
 	// PublicOnly lets this host dial senders at addresses of the public Internet alone.
 	PublicOnly bool `yaml:"public_only"`
+	// ShortenAddresses has a server keep the network alone of the addresses under which this host's flows were seen.
+	ShortenAddresses bool `yaml:"shorten_addresses"`
 	// HoldDays and HoldBytes bound how long, and how much, samples wait here for the server; past either the oldest go.
 	HoldDays  float64 `yaml:"hold_days"`
 	HoldBytes int64   `yaml:"hold_bytes"`

@@ -174,6 +174,8 @@ type PolicyFacts struct {
 	// QuietHours are by the host's own clock, which is UTCOffsetS ahead of UTC now.
 	QuietHours []string `json:"quiet_hours,omitempty"`
 	UTCOffsetS int      `json:"utc_offset_s"`
+	// ShortenAddresses: of this host's addresses the server keeps the network alone.
+	ShortenAddresses bool `json:"shorten_addresses,omitempty"`
 }
 
 // MonthFacts say what of a month is used, and on which day, by the host's clock, the next one begins.

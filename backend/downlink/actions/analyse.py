@@ -17,7 +17,7 @@ from downlink.analysis.steady import time_to_steady_s
 from downlink.analysis.validity import TraceFault, find_fault
 from downlink.domain.campaign import TCP
 from downlink.domain.missing import gone, is_final, missing_sentence, told_by
-from downlink.domain.plausible import Measured, implausible
+from downlink.domain.plausible import RATE_TOLERANCE, Measured, implausible
 from downlink.domain.point import ENDS, NO_FLOW, TABLES, Point
 from downlink.domain.run import HostPhase, Reason, RunState
 from downlink.domain.way import way_of
@@ -107,13 +107,18 @@ def store(unit: Unit, results: Sequence[Judged]) -> None:
     tables = [table for each in JUDGES for table in each.tables]
     found = {table: [row for each in results for row in each.found[table]] for table in tables}
     judged.replace(unit, [each.run.id for each in results], found)
-    orbits = links.orbits(unit, {each.run.link for each in results})
+    given = links.what_they_give(unit, {each.run.link for each in results})
     for each in results:
         each.run.analysis_version = ANALYSIS_VERSION
-        each.run.implausible = implausible(each.measured, each.run.nominal_rate_bps, orbits.get(each.run.link)) or None
+        each.run.implausible = _implausible(each, given.get(each.run.link)) or None
         for flow, columns in each.flows:
             for name, value in columns.items():
                 setattr(flow, name, value)
+
+
+def _implausible(judged: Judged, gives: links.Gives | None) -> list[str]:
+    orbit, tolerance = gives or (None, RATE_TOLERANCE)
+    return implausible(judged.measured, judged.run.nominal_rate_bps, orbit, tolerance)
 
 
 def _object_times(each: FlowTrace) -> list[float]:

@@ -134,14 +134,26 @@ def change_draft(
 
 
 def describe_campaign(
-    unit: Unit, campaign_id: UUID, now: datetime, notes: str | None = None, tags: Sequence[str] | None = None
+    unit: Unit,
+    campaign_id: UUID,
+    now: datetime,
+    notes: str | None = None,
+    tags: Sequence[str] | None = None,
+    splits_by_address: bool | None = None,
 ) -> None:
-    """Other notes or tags, in whatever state it is: nothing that was planned or measured depends on them. InvalidError."""
+    """Other notes or tags, in whatever state it is: nothing that was planned or measured depends on them. InvalidError.
+
+    splits_by_address: whether runs are counted by the address under which their senders saw the receivers; its report is made anew.
+    """
     row = rows.find_campaign(unit, campaign_id, is_locked=True)
     if notes is not None:
         row.notes = notes
     if tags is not None:
         row.tags = clean_tags(tags)
+    if splits_by_address is not None and splits_by_address != row.splits_by_address:
+        row.splits_by_address = splits_by_address
+        if row.state != CampaignState.DRAFT:
+            rows.want_report(unit, campaign_id)
     add_event(unit, now, "campaign", {"campaign_state": row.state}, row.id)
 
 

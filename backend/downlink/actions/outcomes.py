@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from downlink.domain.errors import InvalidError
 from downlink.domain.point import Point
 from downlink.domain.run import Ending, HostPhase, Reason, RunState
+from downlink.domain.way import shortened
 from downlink.storage import runs as rows
+from downlink.storage.agents import agents_by_name
 from downlink.storage.events import add_event
 from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
@@ -42,11 +44,26 @@ def note_outcomes(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any],
     said = event.get("flows", ())
     for outcome in said:
         _check_end(flows, outcome, host.agent)
+    shy = _shortening(unit, {name for flow in flows.values() for name in flow.way}) if said and is_new else set()
     for outcome in said if is_new else ():
-        flows[outcome["flow"]].note_outcome(Point(outcome["point"]), outcome)
+        flow, own = flows[outcome["flow"]], host.agent
+        kept = shortened(outcome, own=own in shy, peers=_peer(flow, own) in shy)
+        flow.note_outcome(Point(outcome["point"]), kept)
         _doubt(unit, run, flows[outcome["flow"]], host, outcome.get("app_bytes") or 0)
     if event.get("link") and is_new and run.link_outcome is None:  # of two that say they sit beside the link, the first
         run.link_outcome = {"agent": host.agent, **event["link"]}
+
+
+def _shortening(unit: Unit, agents: Collection[str]) -> set[str]:
+    """Those whose owners have the network alone kept of their addresses."""
+    found = agents_by_name(unit, agents)
+    return {name for name, agent in found.items() if ((agent.host or {}).get("policy") or {}).get("shorten_addresses")}
+
+
+def _peer(flow: RunFlow, agent: str) -> str:
+    """Whose address an end saw: towards the receiver, and at the receiver towards the sender."""
+    place = flow.way.index(agent)
+    return flow.way[place + 1] if place + 1 < len(flow.way) else flow.way[place - 1]
 
 
 def _doubt(unit: Unit, run: Run, flow: RunFlow, host: RunHost, said_bytes: int) -> None:

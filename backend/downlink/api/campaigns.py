@@ -131,8 +131,8 @@ def change_campaign(campaign_id: UUID, body: CampaignBody, unit: UnitOfWork, now
     responses=problems(401, 403, 404),
 )
 def describe_campaign(campaign_id: UUID, body: DescribeBody, unit: UnitOfWork, now: Now) -> CampaignDetail:
-    """Change notes and tags, in whatever state the campaign is. Its file and what was measured stay as they are."""
-    campaigns.describe_campaign(unit, campaign_id, now, body.notes, body.tags)
+    """Change notes, tags and what its runs are counted by, in whatever state it is. Its file and what was measured stay as they are."""
+    campaigns.describe_campaign(unit, campaign_id, now, body.notes, body.tags, body.splits_by_address)
     return _detail(unit, campaign_id)
 
 

@@ -74,6 +74,7 @@ def _campaign(overview: Overview) -> dict[str, Any]:
                 "launched_at",
                 "ended_at",
                 "quick_link",
+                "splits_by_address",
                 "owner_id",
             )
         },

@@ -92,9 +92,13 @@ def describe(
     notes: Annotated[str | None, typer.Option(help="What the notes say from now on")] = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", help="Add this tag; may be given more than once")] = None,
     untag: Annotated[list[str] | None, typer.Option(help="Take this tag away; may be given more than once")] = None,
+    by_address: Annotated[
+        bool | None,
+        typer.Option("--by-address/--by-link", help="Count runs by the public address their senders saw, or not"),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change notes and tags, in whatever state the campaign is."""
+    """Change notes, tags and what its runs are counted by, in whatever state the campaign is."""
     client = connect()
     path = f"/campaigns/{campaign_id(client, campaign)}"
     gone = {name.casefold() for name in untag or ()}
@@ -102,8 +106,10 @@ def describe(
     if tag or untag:
         kept = [name for name in client.get(path)["tags"] if name.casefold() not in gone]
         body["tags"] = [*kept, *(tag or ())]
+    if by_address is not None:
+        body["splits_by_address"] = by_address
     if not body:
-        raise InvalidError("nothing_to_change", "Give --notes, --tag or --untag.")
+        raise InvalidError("nothing_to_change", "Give --notes, --tag, --untag, --by-address or --by-link.")
     found = client.patch(path, body)
     if as_json:
         print_json(found)

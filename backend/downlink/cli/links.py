@@ -66,6 +66,9 @@ def create(
         list[str] | None, typer.Option(help="Another receiver that hangs at the way; repeat in order, from the second")
     ] = None,
     operator: str = "",
+    rate_tolerance_percent: Annotated[
+        float, typer.Option(help="How far a run may exceed the nominal rate before it is marked implausible")
+    ] = 50,
     allowance_bytes: Annotated[int | None, typer.Option(help="The plan's data volume a month")] = None,
     reset_day: Annotated[int, typer.Option(min=1, max=28, help="When its month begins")] = 1,
     profile: Annotated[str | None, typer.Option(help="An emulated link's profile; leave out for a real link")] = None,
@@ -82,6 +85,7 @@ def create(
         "orbit": orbit,
         "operator": operator,
         "nominal_rate_bps": rate_bps,
+        **({} if rate_tolerance_percent == 50 else {"rate_tolerance_percent": rate_tolerance_percent}),
         "base_rtt_ms": base_rtt_ms,
         "receiver": receiver,
         "senders": sender,
@@ -106,6 +110,9 @@ def change(
     name: str,
     time_zone: Annotated[str | None, typer.Option(help="Such as Europe/Madrid; '' takes it away")] = None,
     operator: Annotated[str | None, typer.Option(help="Who runs the link")] = None,
+    rate_tolerance_percent: Annotated[
+        float | None, typer.Option(help="How far a run may exceed the nominal rate before it is marked implausible")
+    ] = None,
     allowance_bytes: Annotated[int | None, typer.Option(help="The plan's data volume a month; 0 for none")] = None,
     reset_day: Annotated[int | None, typer.Option(min=1, max=28, help="When its month begins")] = None,
     relay: Annotated[
@@ -126,6 +133,8 @@ def change(
     body: dict[str, object] = {
         key: value if value or key == "operator" else None for key, value in asked.items() if value is not None
     }
+    if rate_tolerance_percent is not None:
+        body["rate_tolerance_percent"] = rate_tolerance_percent
     if relay:
         body["relays"] = [name for name in relay if name]
     if further_receiver:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 RATE_TOLERANCE = 0.5
-"""By so much a link may exceed its nominal rate: providers state what is usual, and terminals get more at times."""
+"""By so much a link may exceed its nominal rate unless it says otherwise: providers state what is usual, terminals get more at times."""
 LIGHT_KM_PER_MS = 299.792458
 HEIGHT_KM = {"GEO": 35_786.0, "MEO": 2_000.0, "LEO": 300.0}
 """The least heights at which such satellites stand; a bent pipe goes up and down twice in a round trip."""
@@ -32,12 +32,17 @@ def least_rtt_ms(orbit: str | None) -> float | None:
     return None if height_km is None else 4 * height_km / LIGHT_KM_PER_MS
 
 
-def implausible(flows: Sequence[Measured], nominal_rate_bps: float | None, orbit: str | None) -> list[str]:
-    """What these flows say and the link cannot give, in sentences."""
-    return [*_rates(flows, nominal_rate_bps), *_round_trips(flows, orbit)]
+def implausible(
+    flows: Sequence[Measured],
+    nominal_rate_bps: float | None,
+    orbit: str | None,
+    rate_tolerance: float = RATE_TOLERANCE,
+) -> list[str]:
+    """What these flows say and the link cannot give, in sentences. rate_tolerance: the part by which it may exceed its nominal rate."""
+    return [*_rates(flows, nominal_rate_bps, rate_tolerance), *_round_trips(flows, orbit)]
 
 
-def _rates(flows: Sequence[Measured], nominal_rate_bps: float | None) -> Iterator[str]:
+def _rates(flows: Sequence[Measured], nominal_rate_bps: float | None, rate_tolerance: float) -> Iterator[str]:
     if not nominal_rate_bps:
         return
     by_receiver: dict[str, float] = {}
@@ -46,10 +51,10 @@ def _rates(flows: Sequence[Measured], nominal_rate_bps: float | None) -> Iterato
             by_receiver[each.receiver] = by_receiver.get(each.receiver, 0.0) + each.rate_bps
     alone = max((each.rate_bps or 0.0 for each in flows), default=0.0)
     rate_bps = max([alone, *by_receiver.values()])
-    if rate_bps > (1 + RATE_TOLERANCE) * nominal_rate_bps:
+    if rate_bps > (1 + rate_tolerance) * nominal_rate_bps:
         yield (
             f"Its flows moved {rate_bps / 1e6:,.1f} Mb/s, {rate_bps / nominal_rate_bps:,.1f} times the link's nominal rate of "
-            f"{nominal_rate_bps / 1e6:,.1f} Mb/s; {RATE_TOLERANCE:.0%} more than nominal is taken for possible."
+            f"{nominal_rate_bps / 1e6:,.1f} Mb/s; {rate_tolerance:.0%} more than nominal is taken for possible."
         )
 
 

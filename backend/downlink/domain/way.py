@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 Outcome = Mapping[str, Any]
@@ -30,10 +31,11 @@ class Way:
     def is_known(self) -> bool:
         return bool(self.receiver or self.sender)
 
-    def words(self, *, with_receiver: bool = True, with_sender: bool = True) -> str:
-        """`over lan via 10.0.0.1`, and by which the sender's packets left."""
+    def words(self, *, with_receiver: bool = True, with_sender: bool = True, with_addresses: bool = False) -> str:
+        """`over lan via 10.0.0.1`, by which the sender's packets left, and under which addresses it saw the receivers."""
         parts = [f"over {self.receiver}"] if with_receiver and self.receiver else []
         parts += [f"sender over {self.sender}"] if with_sender and self.sender else []
+        parts += [f"seen as {' and '.join(self.addresses)}"] if with_addresses and self.addresses else []
         return ", ".join(parts)
 
 
@@ -72,14 +74,52 @@ def _host(address: str) -> str:
     return address.rpartition(":")[0].strip("[]")
 
 
-def differing(ways: Iterable[Way]) -> tuple[bool, bool]:
-    """Whether receivers' ways differ among these, and senders'. What is not known differs from nothing."""
-    known = list(ways)
-    receivers, senders = {each.receiver for each in known} - {""}, {each.sender for each in known} - {""}
-    return len(receivers) > 1, len(senders) > 1
+def shortened(outcome: Outcome, *, own: bool, peers: bool) -> dict[str, Any]:
+    """The outcome with the networks alone of this end's addresses, and of its peer's: 24 bits of IPv4, 48 of IPv6."""
+    found = dict(outcome)
+    for name, is_wanted in (("local_address", own), ("peer_address", peers)):
+        if is_wanted and (address := found.get(name)):
+            found[name] = _network_of(address)
+    for name in ("way", "way_at_end"):
+        if own and found.get(name):
+            found[name] = {**found[name], "source": _network(found[name]["source"])}
+    return found
 
 
-def place_name(link: str, way: Way, differs: tuple[bool, bool]) -> str:
+def _network_of(address: str) -> str:
+    """Of an address with a port, in the same form: `203.0.113.0/24:8410`, `[2001:db8::/48]:8410`."""
+    network, port = _network(_host(address)), address.rpartition(":")[2]
+    return f"[{network}]:{port}" if ":" in network else f"{network}:{port}"
+
+
+def _network(host: str) -> str:
+    """A name, or what is short already, stays as it is."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    address = getattr(address, "ipv4_mapped", None) or address
+    return str(ip_network((address, 24 if address.version == 4 else 48), strict=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """In what the ways of a link's runs differ. What is not known differs from nothing."""
+
+    receivers: bool
+    senders: bool
+    addresses: bool
+
+    @classmethod
+    def among(cls, ways: Iterable[Way], *, by_address: bool = False) -> Differing:
+        """by_address: a person wants public addresses told apart, which carriers change at will."""
+        known = list(ways)
+        receivers, senders = {each.receiver for each in known} - {""}, {each.sender for each in known} - {""}
+        addresses = {each.addresses for each in known} - {()}
+        return cls(len(receivers) > 1, len(senders) > 1, by_address and len(addresses) > 1)
+
+
+def place_name(link: str, way: Way, differs: Differing) -> str:
     """What a group of runs is of: the link, and by which way where the campaign's runs went several."""
-    words = way.words(with_receiver=differs[0], with_sender=differs[1])
+    words = way.words(with_receiver=differs.receivers, with_sender=differs.senders, with_addresses=differs.addresses)
     return f"{link}, {words}" if words else link

@@ -144,6 +144,9 @@ class PolicyFacts(BaseModel):
         default=[], description="In which no run is taken, by the host's own clock"
     )
     utc_offset_s: Annotated[int, Field(ge=-86_400, le=86_400, description="The host's clock is so much ahead of UTC")]
+    shorten_addresses: Annotated[bool, Field(exclude_if=lambda wanted: not wanted)] = Field(
+        default=False, description="Of the addresses of its flows the network alone is kept"
+    )
 
     def model_post_init(self, _context: Any) -> None:
         _plain(dict(self.model_extra or {}))

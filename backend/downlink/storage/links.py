@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import delete, func, select
@@ -116,7 +117,15 @@ def to_domain(row: Link) -> DomainLink:
     )
 
 
-def orbits(unit: Unit, names: Iterable[str]) -> dict[str, str]:
+class Gives(NamedTuple):
+    """What a link can give, beside its nominal rate. rate_tolerance: the part by which it may exceed that."""
+
+    orbit: str
+    rate_tolerance: float
+
+
+def what_they_give(unit: Unit, names: Iterable[str]) -> dict[str, Gives]:
     """Of those of these links that are registered."""
-    rows = unit.session.execute(select(Link.name, Link.orbit).where(Link.name.in_(list(names))))
-    return {row.name: row.orbit for row in rows}
+    columns = (Link.name, Link.orbit, Link.rate_tolerance_percent)
+    rows = unit.session.execute(select(*columns).where(Link.name.in_(list(names))))
+    return {name: Gives(orbit, percent / 100) for name, orbit, percent in rows}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from downlink.domain.way import Way, differing, place_name
+from downlink.domain.way import Differing, Way, place_name
 from downlink.storage import campaigns, reports
 from downlink.storage.tables import Run, RunFlow
 from downlink.storage.unit import Unit
@@ -30,23 +30,24 @@ def complete_flows(unit: Unit, campaign_ids: Iterable[UUID], *, with_object_time
     order of the plan within each. NotFoundError for a campaign that is not there."""
     found: Flows = {}
     for campaign_id in campaign_ids:
-        spec = campaigns.campaign_of(campaigns.find_campaign(unit, campaign_id))
+        row = campaigns.find_campaign(unit, campaign_id)
+        spec = campaigns.campaign_of(row)
         order = {condition.name: rank for rank, condition in enumerate(spec.conditions)}
         flows = reports.complete_flows(unit, campaign_id, with_object_times=with_object_times)
-        place = _places([run for run, _ in flows])
+        place = _places([run for run, _ in flows], by_address=row.splits_by_address)
         for run, flow in sorted(flows, key=lambda each: (place[each[0].id], order[each[0].condition], each[1].flow)):
             group = Group(campaign_id, place[run.id], run.condition, flow.flow, flow.cc)
             found.setdefault(group, []).append((run, flow))
     return found
 
 
-def _places(runs: Sequence[Run]) -> dict[UUID, str]:
+def _places(runs: Sequence[Run], *, by_address: bool) -> dict[UUID, str]:
     """What each run is counted under: its link, and the way where the runs of that link went several."""
     ways = {run.id: Way.of(run.way) for run in runs}
     by_link: dict[str, set[Way]] = {}
     for run in runs:
         by_link.setdefault(run.link, set()).add(ways[run.id])
-    differs = {link: differing(found) for link, found in by_link.items()}
+    differs = {link: Differing.among(found, by_address=by_address) for link, found in by_link.items()}
     return {run.id: place_name(run.link, ways[run.id], differs[run.link]) for run in runs}
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
+from downlink.storage.tables import RunFlow
 from tests.fixtures.lab import Lab
-from tests.fixtures.scripted_agent import RttOfRuns, ScriptedAgent
+from tests.fixtures.scripted_agent import RATE_BYTES_S, RttOfRuns, ScriptedAgent
 
 SHORT: dict[str, Any] = {"conditions": [{"name": "plain"}], "timetable": {"cycles": 4, "pause_s": 1}}
 SAT = {"source": "10.0.0.2", "interface": "sat", "next_hop": "10.0.0.1"}
@@ -23,14 +26,18 @@ def agents(lab: Lab) -> list[ScriptedAgent]:
     return found
 
 
-def drive(lab: Lab, agents: list[ScriptedAgent], ways: list[tuple[Any, Any]], **changes: Any) -> tuple[str, list[Any]]:
-    """A campaign whose nth run took the nth way, from the beginning and at the end."""
+def drive(
+    lab: Lab, agents: list[ScriptedAgent], ways: list[tuple[Any, Any]], seen: Sequence[str] = (), **changes: Any
+) -> tuple[str, list[Any]]:
+    """A campaign whose nth run took the nth way, from the beginning and at the end. seen: the receiver's addresses, as its sender says."""
     campaign = lab.launch(**{**SHORT, "timetable": {"cycles": len(ways), "pause_s": 1}, **changes})
     for _ in range(400):
         done = sum(run["state"] == "complete" for run in lab.runs(campaign))
         if done < len(ways):
             start, end = ways[done]
             agents[0].finds_at = {"receiver": {"way": start, "way_at_end": end}}
+            if seen:
+                agents[1].finds_at = {"sender": {"peer_address": seen[done]}}
         lab.turn(agents)
         if lab.call("GET", f"/campaigns/{campaign}")["state"] == "complete":
             return campaign, [lab.call("GET", f"/runs/{run['id']}") for run in lab.runs(campaign)]
@@ -67,6 +74,46 @@ def test_another_way_is_another_group_by_name_and_so_is_a_change_within_a_run(
         lab.call("GET", f"/campaigns/{campaign}/{table}.csv")
     for answer in ("statistics", "exits", "limits", "rates", "delays", "values"):
         lab.call("GET", f"/campaigns/{campaign}/{answer}")
+
+
+def test_another_public_address_alone_is_shown_and_told_apart_where_a_person_wants_it(
+    lab: Lab, agents: list[ScriptedAgent]
+) -> None:
+    campaign, runs = drive(
+        lab, agents, [(SAT, SAT)] * 3, ["203.0.113.7:50000", "203.0.113.7:50002", "198.51.100.9:50000"]
+    )
+    assert groups(lab, campaign) == {"geo": 3}
+    assert [run["way"]["addresses"] for run in runs] == [["203.0.113.7"], ["203.0.113.7"], ["198.51.100.9"]]
+    changed = lab.call("PATCH", f"/campaigns/{campaign}", {"splits_by_address": True})
+    assert changed["splits_by_address"] is True
+    settle(lab)
+    assert groups(lab, campaign) == {"geo, seen as 203.0.113.7": 2, "geo, seen as 198.51.100.9": 1}
+    lab.call("PATCH", f"/campaigns/{campaign}", {"splits_by_address": False})
+    settle(lab)
+    assert groups(lab, campaign) == {"geo": 3}
+
+
+def test_of_a_host_whose_owner_wants_it_so_the_network_alone_is_kept(lab: Lab) -> None:
+    shy = {"policy": {"utc_offset_s": 0, "shorten_addresses": True}}
+    agents = [lab.join("client"), lab.join("server")]
+    agents[0].host.update(shy)
+    agents[0].is_new = True
+    assert agents[0].poll() is None
+    lab.link(nominal_rate_bps=80_000_000)
+    _, runs = drive(lab, agents, [(SAT, SAT)] * 2, ["203.0.113.7:50000", "[2001:db8:1:2::7]:50000"])
+    assert [run["way"]["addresses"] for run in runs] == [["203.0.113.0/24"], ["2001:db8:1::/48"]]
+    with lab.units() as unit:
+        stored = unit.session.scalars(select(RunFlow).order_by(RunFlow.run_id)).all()
+    receivers = [flow.receiver_outcome or {} for flow in stored]
+    assert {each["way"]["source"] for each in receivers} == {"10.0.0.0/24"}
+    assert {each["local_address"] for each in receivers} == {"192.0.2.0/24:40000"}
+    assert {each["peer_address"] for each in receivers} == {"192.0.2.2:50000"}, "the sender's owner did not ask for it"
+
+
+def settle(lab: Lab) -> None:
+    lab.tick()
+    while lab.work():
+        pass
 
 
 def test_agents_of_before_say_no_way_and_are_one_group(lab: Lab, agents: list[ScriptedAgent]) -> None:
@@ -126,3 +173,17 @@ def test_a_run_under_way_is_not_decided_about(lab: Lab, agents: list[ScriptedAge
     run = lab.runs(campaign)[0]
     refused = lab.call("PUT", f"/runs/{run['id']}/decision", {"keeps": False, "why": "x"}, expect=409)
     assert refused["code"] == "run_under_way"
+
+
+@pytest.mark.parametrize(("tolerance_percent", "is_marked"), [(50, True), (200, False)])
+def test_a_link_says_how_far_its_nominal_rate_may_be_exceeded(
+    lab: Lab, tolerance_percent: int, is_marked: bool
+) -> None:
+    agents = [lab.join("client"), lab.join("server")]
+    made = lab.link(orbit="terrestrial", nominal_rate_bps=4 * RATE_BYTES_S)
+    assert made["rate_tolerance_percent"] == 50
+    lab.call("PATCH", f"/links/{made['id']}", {"rate_tolerance_percent": tolerance_percent})
+    _, (run,) = drive(lab, agents, [(None, None)])
+    assert bool(run["implausible"]) is is_marked
+    if is_marked:
+        assert "50% more than nominal is taken for possible" in run["implausible"][0]

@@ -985,7 +985,7 @@ export interface paths {
         head?: never;
         /**
          * Describe Campaign
-         * @description Change notes and tags, in whatever state the campaign is. Its file and what was measured stay as they are.
+         * @description Change notes, tags and what its runs are counted by, in whatever state it is. Its file and what was measured stay as they are.
          */
         patch: operations["describe_campaign"];
         trace?: never;
@@ -3079,6 +3079,12 @@ export interface components {
              * @description When the report was last computed
              */
             report_at: string | null;
+            /**
+             * Splits By Address
+             * @description Whether runs of a link are counted by the address under which their senders saw the receivers. A carrier's NAT changes it within one path, so that it tells none apart unless a person wants it
+             * @default false
+             */
+            splits_by_address: boolean;
             /** @description What of its data workers are removing; `all`: it is being deleted, some runs at a time */
             being_removed?: components["schemas"]["Part"] | null;
         };
@@ -3965,6 +3971,12 @@ export interface components {
              * @description When the report was last computed
              */
             report_at: string | null;
+            /**
+             * Splits By Address
+             * @description Whether runs of a link are counted by the address under which their senders saw the receivers. A carrier's NAT changes it within one path, so that it tells none apart unless a person wants it
+             * @default false
+             */
+            splits_by_address: boolean;
             /** @description What of its data workers are removing; `all`: it is being deleted, some runs at a time */
             being_removed?: components["schemas"]["Part"] | null;
             spec: components["schemas"]["CampaignSpec"];
@@ -5119,6 +5131,11 @@ export interface components {
              * @description All of them; at most 20 of 40 characters each, without commas
              */
             tags?: string[] | null;
+            /**
+             * Splits By Address
+             * @description Whether runs of a link are counted by the address under which their senders saw the receivers. A carrier's NAT changes it within one path, so that it tells none apart unless a person wants it
+             */
+            splits_by_address?: boolean | null;
         };
         /**
          * DetectorExits
@@ -6553,6 +6570,11 @@ export interface components {
             operator: string;
             /** Nominal Rate Bps */
             nominal_rate_bps: number;
+            /**
+             * Rate Tolerance Percent
+             * @description By so much a run may exceed it before it is marked `implausible`
+             */
+            rate_tolerance_percent: number;
             /** Base Rtt Ms */
             base_rtt_ms: number;
             /** Receiver */
@@ -6654,6 +6676,12 @@ export interface components {
             operator: string;
             /** Nominal Rate Bps */
             nominal_rate_bps: number;
+            /**
+             * Rate Tolerance Percent
+             * @description By so much a run may exceed the nominal rate before it is marked `implausible`
+             * @default 50
+             */
+            rate_tolerance_percent: number;
             /** Base Rtt Ms */
             base_rtt_ms: number;
             /**
@@ -6734,6 +6762,8 @@ export interface components {
             operator?: string | null;
             /** Nominal Rate Bps */
             nominal_rate_bps?: number | null;
+            /** Rate Tolerance Percent */
+            rate_tolerance_percent?: number | null;
             /** Base Rtt Ms */
             base_rtt_ms?: number | null;
             /** Receiver */
@@ -7892,6 +7922,12 @@ export interface components {
              * @description The host's clock is so much ahead of UTC
              */
             utc_offset_s: number;
+            /**
+             * Shorten Addresses
+             * @description Of the addresses of its flows the network alone is kept
+             * @default false
+             */
+            shorten_addresses: boolean;
         } & {
             [key: string]: unknown;
         };
@@ -10863,6 +10899,12 @@ export interface components {
              * @description The host's clock is so much ahead of UTC
              */
             utc_offset_s: number;
+            /**
+             * Shorten Addresses
+             * @description Of the addresses of its flows the network alone is kept
+             * @default false
+             */
+            shorten_addresses: boolean;
         } & {
             [key: string]: unknown;
         };

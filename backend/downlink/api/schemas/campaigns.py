@@ -50,6 +50,12 @@ class DuplicateBody(Body):
     )
 
 
+_SPLITS = (
+    "Whether runs of a link are counted by the address under which their senders saw the receivers. A carrier's NAT changes it "
+    "within one path, so that it tells none apart unless a person wants it"
+)
+
+
 class DescribeBody(Body):
     """Only the keys given are changed."""
 
@@ -57,6 +63,7 @@ class DescribeBody(Body):
     tags: Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=100)] | None = Field(
         default=None, description="All of them; at most 20 of 40 characters each, without commas"
     )
+    splits_by_address: bool | None = Field(default=None, description=_SPLITS)
 
 
 class StopRule(Shape):
@@ -411,6 +418,7 @@ class Campaign(Shape):
     ended_at: Moment | None
     next_due_at: Moment | None
     report_at: Moment | None = Field(description="When the report was last computed")
+    splits_by_address: bool = Field(default=False, description=_SPLITS)
     being_removed: Part | None = Field(
         default=None,
         description="What of its data workers are removing; `all`: it is being deleted, some runs at a time",

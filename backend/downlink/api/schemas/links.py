@@ -12,6 +12,10 @@ from downlink.api.schemas.base import Body, Moment, Name, Shape, may_be_left_out
 OrbitName = Literal["GEO", "MEO", "LEO", "terrestrial"]
 Rate = Annotated[int, Field(gt=0, le=10**13)]
 Rtt = Annotated[float, Field(gt=0, le=60_000)]
+RateTolerance = Annotated[
+    float,
+    Field(ge=0, le=1_000, description="By so much a run may exceed the nominal rate before it is marked `implausible`"),
+]
 Volume = Annotated[int, Field(gt=0, le=10**18)]
 ResetDay = Annotated[
     int, Field(ge=1, le=28, description="When the month of the allowance begins, by the link's clock (else UTC)")
@@ -51,6 +55,7 @@ class LinkBody(Body):
     orbit: OrbitName
     operator: Operator = ""
     nominal_rate_bps: Rate
+    rate_tolerance_percent: RateTolerance = 50
     base_rtt_ms: Rtt
     receiver: Name = Field(description="The agent behind the terminal, by name")
     senders: Senders
@@ -72,6 +77,7 @@ class LinkChange(Body):
     orbit: OrbitName | None = None
     operator: Operator | None = None
     nominal_rate_bps: Rate | None = None
+    rate_tolerance_percent: RateTolerance | None = None
     base_rtt_ms: Rtt | None = None
     receiver: Name | None = None
     senders: Senders | None = None
@@ -100,6 +106,9 @@ class Link(Shape):
     orbit: OrbitName
     operator: str
     nominal_rate_bps: int
+    rate_tolerance_percent: float = Field(
+        description="By so much a run may exceed it before it is marked `implausible`"
+    )
     base_rtt_ms: float
     receiver: str
     senders: list[str]

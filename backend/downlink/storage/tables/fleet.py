@@ -57,7 +57,8 @@ class Link(Table):
     """time_zone: the IANA name of the one in which the terminal is, for its nights. latitude, longitude: where it is, for its weather.
 
     reset_day: when the month of its allowance begins. owner_id: who made it. relays: in order from the senders to the receiver.
-    further_receivers: in the order in which campaigns count them from 2.
+    further_receivers: in the order in which campaigns count them from 2. rate_tolerance_percent: by so much a run may exceed the
+    nominal rate before its numbers are called implausible.
     """
 
     __tablename__ = "links"
@@ -66,6 +67,7 @@ class Link(Table):
     orbit: Mapped[str]
     operator: Mapped[str]
     nominal_rate_bps: Mapped[int]
+    rate_tolerance_percent: Mapped[float] = mapped_column(server_default="50", default=50.0)
     base_rtt_ms: Mapped[float]
     receiver: Mapped[str]
     senders: Mapped[list[str]]

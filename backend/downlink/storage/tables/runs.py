@@ -42,6 +42,7 @@ class Campaign(Table):
     report_wanted: Mapped[int] = mapped_column(default=0)
     report_sent_at: Mapped[datetime | None]
     quick_link: Mapped[str | None]
+    splits_by_address: Mapped[bool] = mapped_column(default=False, server_default="false")
     owner_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
     __table_args__ = (
         Index("ix_campaigns_created_at", "created_at"),

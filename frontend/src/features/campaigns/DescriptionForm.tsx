@@ -1,4 +1,4 @@
-import { Button, Group, Stack, TagsInput, Text, Textarea } from '@mantine/core'
+import { Button, Group, Stack, Switch, TagsInput, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import type { CampaignDetail } from '@/api/types'
 import { ProblemAlert } from '@/ui/ProblemAlert'
@@ -10,9 +10,14 @@ const MAX_TAGS = 20
 export function DescriptionForm({ campaign, onDone }: { campaign: CampaignDetail; onDone: () => void }) {
   const [notes, setNotes] = useState(campaign.notes)
   const [tags, setTags] = useState(campaign.tags)
+  const [byAddress, setByAddress] = useState(campaign.splits_by_address ?? false)
   const { data } = useCampaignChoices()
   const describe = useDescribe()
-  const save = () => describe.mutate({ params: { path: { campaign_id: campaign.id } }, body: { notes, tags } }, { onSuccess: onDone })
+  const save = () =>
+    describe.mutate(
+      { params: { path: { campaign_id: campaign.id } }, body: { notes, tags, splits_by_address: byAddress } },
+      { onSuccess: onDone },
+    )
   return (
     <form
       onSubmit={(event) => {
@@ -38,6 +43,12 @@ export function DescriptionForm({ campaign, onDone }: { campaign: CampaignDetail
           maxTags={MAX_TAGS}
           value={tags}
           onChange={setTags}
+        />
+        <Switch
+          label="Count runs by the address that their senders saw"
+          description="A carrier’s NAT changes it within one path. Switch it on where another address is another path to you."
+          checked={byAddress}
+          onChange={(event) => setByAddress(event.currentTarget.checked)}
         />
         <Text size="sm" c="dimmed">
           The campaign file stays as it is, and so does everything that is measured.

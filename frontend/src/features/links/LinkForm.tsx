@@ -48,6 +48,14 @@ export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => vo
             {...form.getInputProps('rate_mbps')}
           />
           <NumberInput
+            label="It may be exceeded by"
+            description="A faster run is marked as implausible"
+            suffix=" %"
+            min={0}
+            max={1000}
+            {...form.getInputProps('rate_tolerance_percent')}
+          />
+          <NumberInput
             label="Base RTT"
             description="For example 597 ms"
             suffix=" ms"

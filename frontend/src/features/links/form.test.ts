@@ -8,6 +8,7 @@ const link: Link = {
   orbit: 'GEO',
   operator: 'Viasat',
   nominal_rate_bps: 144_000_000,
+  rate_tolerance_percent: 20,
   base_rtt_ms: 597,
   receiver: 'client',
   senders: ['server-1', 'server-2'],

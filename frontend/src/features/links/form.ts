@@ -8,6 +8,7 @@ export interface LinkValues {
   orbit: LinkBody['orbit']
   operator: string
   rate_mbps: number | string
+  rate_tolerance_percent: number | string
   base_rtt_ms: number | string
   receiver: string
   senders: string[]
@@ -22,6 +23,8 @@ export interface LinkValues {
   longitude: number | string
 }
 
+const RATE_TOLERANCE_PERCENT = 50
+
 export const ORBITS = ['GEO', 'MEO', 'LEO', 'terrestrial'] as const
 
 export function valuesOf(link: Link | null): LinkValues {
@@ -30,6 +33,7 @@ export function valuesOf(link: Link | null): LinkValues {
     orbit: link?.orbit ?? 'GEO',
     operator: link?.operator ?? '',
     rate_mbps: link ? link.nominal_rate_bps / 1e6 : '',
+    rate_tolerance_percent: link?.rate_tolerance_percent ?? RATE_TOLERANCE_PERCENT,
     base_rtt_ms: link?.base_rtt_ms ?? '',
     receiver: link?.receiver ?? '',
     senders: link?.senders ?? [],
@@ -51,6 +55,7 @@ export function bodyOf(values: LinkValues): LinkBody {
     orbit: values.orbit,
     operator: values.operator.trim(),
     nominal_rate_bps: Math.round(Number(values.rate_mbps) * 1e6),
+    rate_tolerance_percent: values.rate_tolerance_percent === '' ? RATE_TOLERANCE_PERCENT : Number(values.rate_tolerance_percent),
     base_rtt_ms: Number(values.base_rtt_ms),
     receiver: values.receiver,
     senders: values.senders,
