@@ -185,8 +185,8 @@ def _elsewhere(archives: Path) -> Part:
         rates = [[by_cycle(metrics, phase, name, flow) for flow in (1, 2)] for phase in ("startup", "steady")]
         lines.append((name, *(_ratio(first, second) for first, second in rates), *(_rate(each) for each in rates[1])))
     text = (
-        "Defaults of `dl_vivace` were chosen over `geo-viasat-unframed` ([decision "
-        "0014](../decisions/0014-vivace-filters-jitter.md)), where Cubic then has the larger share, as published. `leo-starlink` "
+        "Defaults of `dl_vivace` were chosen over `geo-viasat-unframed` ([why](../controls/dl_vivace.md)), where Cubic then has "
+        "the larger share, as published. `leo-starlink` "
         "had no part in that choice. Here the filtered Vivace has the larger share, and with the published settings neither is "
         "shown to have more. So Cubic's factor of two belongs to link and settings together: that it comes out over one link is "
         "no proof of the defaults."

@@ -1,4 +1,4 @@
-"""The runbooks name commands, options, files, variables and sections that exist."""
+"""The runbooks name commands, options, files and variables that exist."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
 import typer
 
 from downlink.codec.campaign_file import parse_campaign
@@ -19,7 +18,6 @@ ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "operations.md").read_text()
 AGENT = ROOT / "agents" / "bin" / "downlink-agent"
-PAGES = ("operations.md", "monitoring.md", "threat-model.md")
 
 
 def typed(program: str) -> list[list[str]]:
@@ -78,23 +76,6 @@ def test_the_first_campaign_is_a_campaign_file() -> None:
     (text,) = re.findall(r"```yaml\n(   name: First look.*?)   ```", PAGE, re.DOTALL)
     campaign = parse_campaign(re.sub(r"^   ", "", text, flags=re.MULTILINE))
     assert [condition.name for condition in campaign.conditions] == ["Cubic", "BBR"]
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_links_lead_to_pages_and_sections_that_exist(name: str) -> None:
-    for target in re.findall(r"\]\(([^)\s]+)\)", (DOCS / name).read_text()):
-        if target.startswith("http"):
-            continue
-        path, _, anchor = target.partition("#")
-        page = DOCS / (path or name)
-        assert page.exists(), target
-        assert not anchor or anchor in anchors(page), target
-
-
-@cache
-def anchors(page: Path) -> set[str]:
-    titles = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def test_files_that_are_copied_exist() -> None:

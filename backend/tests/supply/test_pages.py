@@ -1,0 +1,50 @@
+"""Links of README and docs lead to pages and sections that exist, and the index of decisions names each of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+DECISIONS = ROOT / "docs" / "decisions"
+PAGES = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
+
+
+def links_of(page: Path) -> Iterator[str]:
+    """The targets of links to files, outside of code."""
+    prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose):
+        if not re.match(r"[a-z]+:", target):
+            yield target
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    """The sections of a page, named as GitHub names them."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_to_pages_and_sections_that_exist(name: str) -> None:
+    page = ROOT / name
+    for target in links_of(page):
+        path, _, anchor = target.partition("#")
+        linked = (page.parent / path).resolve() if path else page
+        assert linked.exists(), target
+        assert not anchor or linked.suffix != ".md" or anchor in anchors(linked), target
+
+
+def test_the_index_names_each_decision_once_and_where_it_is() -> None:
+    rows = re.findall(
+        r"^\| (\d{4}) \| .+? \| (\[.+?\]\((\S+?)\)|the code) \|$", (DECISIONS / "README.md").read_text(), re.MULTILINE
+    )
+    numbers = [number for number, *_ in rows]
+    assert len(numbers) > 100
+    assert len(set(numbers)) == len(numbers)
+    records = {path.name for path in DECISIONS.glob("[0-9]*.md")}
+    assert {target for *_, target in rows if "/" not in target and target} == records
