@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from array import array
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,11 +152,8 @@ def _numbers(content: bytes, header: list[str]) -> tuple[Table, tuple[LeftOut, .
     left_out: tuple[LeftOut, ...] = ()
     try:
         rows = _loaded(body)
-    except ValueError as error:
-        good, left_out = _without_bad_rows(body, len(header))
-        if not good:
-            raise UnreadableError("a row cannot be read") from error
-        rows = _loaded(good)
+    except ValueError:  # of a row, or of what a comment holds
+        rows, left_out = _without_bad_rows(body, len(header))
     if rows.shape[0] == 0:
         raise UnreadableError("it has a header and no rows")
     if rows.shape[1] != len(header):
@@ -169,26 +167,26 @@ def _loaded(body: bytes) -> NDArray[np.float64]:
         return np.loadtxt(io.BytesIO(body), delimiter=",", ndmin=2, encoding="utf-8", comments="#")
 
 
-def _without_bad_rows(body: bytes, columns: int) -> tuple[bytes, tuple[LeftOut, ...]]:
-    """The other rows; the header is row 1. UnreadableError where they are more than MOST_BAD of all."""
-    good: list[bytes] = []
+def _without_bad_rows(body: bytes, columns: int) -> tuple[NDArray[np.float64], tuple[LeftOut, ...]]:
+    """The other rows; the header is row 1. UnreadableError where those left out are more than MOST_BAD of them."""
+    numbers = array("d")
     left_out: list[LeftOut] = []
     for row, line in enumerate(body.split(b"\n"), start=2):
-        fault = _fault_of_row(line, columns)
-        if fault is None:
-            good.append(line)
-        else:
+        cells = line.partition(b"#")[0].strip()
+        if not cells:
+            continue
+        values = cells.split(b",")
+        if fault := _fault_of_row(values, columns):
             left_out.append(LeftOut("", f"row {row}", fault))
-    if left_out and len(left_out) > max(1, MOST_BAD * len(good)):
+        else:
+            numbers.extend(map(float, values))
+    rows = np.frombuffer(numbers, dtype=np.float64).reshape(-1, columns)
+    if left_out and len(left_out) > max(1, MOST_BAD * len(rows)):
         raise UnreadableError(f"{left_out[0].place} {left_out[0].reason}")
-    return b"\n".join(good), tuple(left_out)
+    return rows, tuple(left_out)
 
 
-def _fault_of_row(line: bytes, columns: int) -> str | None:
-    cells = line.partition(b"#")[0].strip()
-    if not cells:
-        return None
-    values = cells.split(b",")
+def _fault_of_row(values: list[bytes], columns: int) -> str | None:
     if len(values) != columns:
         return f"has {len(values)} values, and the header names {columns} columns"
     odd = next((value for value in values if not _is_number(value)), None)

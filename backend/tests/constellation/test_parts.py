@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sgp4.exporter import export_omm, export_tle
 
@@ -68,6 +68,7 @@ def test_loss_is_straight_in_its_logarithm_and_constant_beyond() -> None:
 
 
 @given(st.floats(1e4, 1e6), st.floats(0.01, 0.05), st.floats(2, 300))
+@example(927_473.0, 0.042_968_75, 159.0)  # pieces of 2.2 s at best, on a grid of 1 s
 def test_few_knots_are_within_a_microsecond(size_ns: float, turn: float, length_s: float) -> None:
     at_us = fine_times(0, int(length_s * 1e6))
     delay_ns = size_ns * np.cos(turn * at_us / 1e6)
@@ -76,7 +77,9 @@ def test_few_knots_are_within_a_microsecond(size_ns: float, turn: float, length_
     assert kept[-1] == len(at_us) - 1
     assert np.max(np.abs(np.interp(at_us, at_us[kept], delay_ns[kept]) - delay_ns)) < 1_000
     best = max(1, length_s * turn * np.sqrt(size_ns / 8_000))
-    assert len(kept) - 1 <= max(2, 1.6 * best + 5)
+    # Knots are at whole seconds: rounding costs little where pieces are long, and up to half of them where they are of 1 to 3 s.
+    factor = 1.2 if length_s / best >= 3 else 2
+    assert len(kept) - 1 <= factor * best + 5
 
 
 def test_positions_between_coarse_times_are_off_by_centimetres() -> None:

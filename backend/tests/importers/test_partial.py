@@ -50,6 +50,15 @@ def test_a_cut_last_row_of_an_ack_log_is_left_out() -> None:
     assert "row 301: has" in strictly(cut)
 
 
+@pytest.mark.parametrize("odd", [b"# caf\xe9", b"#\x80", b"\r# x"])
+def test_what_a_comment_holds_makes_no_difference(odd: bytes) -> None:
+    """Comments in another encoding ended an import with an internal error."""
+    lines = csv_of(ack_log()).splitlines()
+    whole = import_file("acks.csv", b"\n".join([*lines[:50], lines[50] + odd, *lines[51:]]))
+    assert whole.flows[0].samples == len(lines) - 1
+    assert left_out(whole) == []
+
+
 @pytest.mark.parametrize("bad", [b"fast,1,2", b"1,2,3", b"%%%"])
 def test_a_row_that_cannot_be_read_is_left_out_and_a_hundredth_of_them_refuses(bad: bytes) -> None:
     lines = csv_of(ack_log()).splitlines()
