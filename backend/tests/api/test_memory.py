@@ -52,6 +52,12 @@ class Loaded:
     def trace(self) -> str:
         return f"{API}/runs/{self.run}/traces/1/sender"
 
+    def peak_mb(self, after: str) -> float:
+        """The most memory that the api has had since it began; printed, for `pytest -s`."""
+        found = self.api.peak_mb()
+        print(f"most memory after {after}: {found:.0f} MB of {MOST_MB}")
+        return found
+
 
 @pytest.fixture(scope="module")
 def loaded(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
@@ -116,7 +122,7 @@ def test_no_json_body_takes_much_memory(loaded: Loaded, path: str) -> None:
         answer = loaded.api.client.post(API + path, content=body, headers={"Content-Type": "application/json"})
         assert answer.status_code in (400, 401, 403, 422), (name, answer.text[:200])
         assert len(answer.content) < 20_000, name
-    assert loaded.api.peak_mb() < MOST_MB
+    assert loaded.peak_mb(f"JSON bodies to {path}") < MOST_MB
 
 
 def test_a_large_json_body_is_not_even_read(loaded: Loaded) -> None:
@@ -130,7 +136,7 @@ def test_a_large_json_body_is_not_even_read(loaded: Loaded) -> None:
     except httpx.TransportError:  # the answer was there before the end of the question
         status = 413
     assert status == 413
-    assert loaded.api.peak_mb() < MOST_MB
+    assert loaded.peak_mb("a large JSON body") < MOST_MB
 
 
 def zstd_bomb() -> bytes:
@@ -180,7 +186,7 @@ def test_no_packed_file_takes_much_memory(loaded: Loaded, pack: object, why: str
     packed = pack()  # type: ignore[operator]
     answer = loaded.api.client.post(f"{API}/imports", files={"files": ("x", packed)})
     assert (answer.status_code, why in answer.json()["message"]) == (422, True), answer.text
-    assert loaded.api.peak_mb() < MOST_MB
+    assert loaded.peak_mb("packed files") < MOST_MB
 
 
 def read_length(loaded: Loaded, path: str) -> int:
@@ -193,11 +199,11 @@ def test_traces_and_archives_leave_piece_by_piece(loaded: Loaded) -> None:
     """Four times as much takes no more memory."""
     paths = (f"{loaded.trace}.csv", f"{loaded.trace}.parquet", f"{API}/campaigns/{loaded.campaign}/archive.zip")
     short = [read_length(loaded, path) for path in paths]
-    peak_mb = loaded.api.peak_mb()
+    peak_mb = loaded.peak_mb("before traces and archives")
     lengthen(loaded.units, loaded.run, 240)
     long = [read_length(loaded, path) for path in paths]
     assert sum(long) > 3.5 * sum(short) > 60 * MIB
-    assert loaded.api.peak_mb() < min(peak_mb + GROWTH_MB, MOST_MB)
+    assert loaded.peak_mb("traces and archives") < min(peak_mb + GROWTH_MB, MOST_MB)
 
 
 def test_readers_who_do_not_read_keep_nobody_waiting(loaded: Loaded) -> None:
@@ -283,7 +289,7 @@ def test_an_agent_fills_no_memory_with_uploads(loaded: Loaded, rogue: Rogue) -> 
     assert answer.status_code in (404, 409, 422), answer.text
     for each in opened:
         each.close()
-    assert loaded.api.peak_mb() < MOST_MB
+    assert loaded.peak_mb("uploads of an agent") < MOST_MB
 
 
 def statuses(opened: list[socket.socket]) -> list[bytes]:
@@ -304,7 +310,7 @@ def test_an_agent_fills_no_memory_with_polls(loaded: Loaded, rogue: Rogue) -> No
     assert set(statuses(opened)) <= {b"200", b"429", b"503"}
     for each in opened:
         each.close()
-    assert loaded.api.peak_mb() < MOST_MB
+    assert loaded.peak_mb("polls of an agent") < MOST_MB
 
 
 def blanks() -> bytes:
@@ -326,7 +332,7 @@ def blanks() -> bytes:
 def test_an_import_takes_the_memory_of_another_process(loaded: Loaded) -> None:
     answer = loaded.api.client.post(f"{API}/imports", files={"files": ("x.json", blanks())}, timeout=120)
     assert answer.status_code in (201, 422), answer.text
-    assert loaded.api.peak_mb() < MOST_MB
+    assert loaded.peak_mb("an import") < MOST_MB
 
 
 def test_all_of_it_at_once(loaded: Loaded, rogue: Rogue) -> None:
@@ -346,4 +352,4 @@ def test_all_of_it_at_once(loaded: Loaded, rogue: Rogue) -> None:
         assert imported.result().status_code in (201, 422)
         for each in (*uploads.result(), *polls.result(), *bare):
             each.close()
-    assert loaded.api.peak_mb() < MOST_MB
+    assert loaded.peak_mb("all at once") < MOST_MB

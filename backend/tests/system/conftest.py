@@ -108,13 +108,15 @@ def system(_host_unchanged: Path, request: pytest.FixtureRequest) -> Iterator[Sy
 
 @pytest.fixture(scope="module", autouse=True)
 def _left_idle(request: pytest.FixtureRequest) -> Iterator[None]:
-    """End what a module's campaigns still measure: its last test may be one that no proof drew, and the next module reads the host."""
+    """End what a module's campaigns still measure, and hear the agents: its last test may be one that no proof drew."""
     yield
     if found := request.config.stash.get(SESSION, None):
         system, before = found
         system.cancel_all()
         wait_until(lambda: read_settings() == before, timeout_s=60)
         assert read_settings() == before
+        # Its agents may have been restarted, or wait for their turn after a copied folder.
+        wait_online(lambda: system.client.items("/agents"), (RECEIVER, SENDER), system.stack.supervisor.check)
 
 
 @contextmanager
