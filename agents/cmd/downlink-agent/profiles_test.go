@@ -43,13 +43,13 @@ func TestRecordedFilesBecomeATraceThatAProfileReads(t *testing.T) {
 	}
 	course, err := printed(t, "profiles", "convert", "--opportunities", write("bw.txt", "0\n5\n12\n"), "--delays", write("delay.txt", "24\n18\n"))
 	require.NoError(t, err)
-	require.Equal(t, "# dl-link-trace/1\nat_ms,rate_bps,delay_ms\n0,2400000,24\n10,1200000,18\n", course)
+	require.Equal(t, "# dl-link-trace/1\nat_ms,rate_bps,delay_ms\n0,2400000,24\n10,3600000,18\n", course)
 	write("course.csv", course)
 	path := write("mine.yaml", "name: mine\norbit: LEO\ndown: {trace: course.csv, queue: {limit_bytes: 100000}}\n"+
 		"up: {rate: {constant_bps: 1000000}, queue: {limit_bytes: 100000}}\nfacts: {nominal_rate_bps: 2400000, base_rtt_ms: 40}\n")
 	profile, err := emulate.LoadProfile(path)
 	require.NoError(t, err)
-	require.InDelta(t, 2.4e6, profile.PeakBps(), 0)
+	require.InDelta(t, 3.6e6, profile.PeakBps(), 0)
 	_, err = printed(t, "profiles", "convert")
 	require.ErrorContains(t, err, "give --opportunities, --delays, or both")
 }

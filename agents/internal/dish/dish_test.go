@@ -115,6 +115,18 @@ func TestSecondsWithoutAnAnswerHaveNoLatency(t *testing.T) {
 	require.NotContains(t, found, "dish history dish.ping_latency_ms")
 }
 
+// A ring that is not filled, wholly or in parts, has zeros; some firmware writes -1.
+func TestASecondWithoutALatencyIsNotInTheMean(t *testing.T) {
+	none := ring(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	for latencies, expected := range map[string]map[string]float64{
+		none: {},
+		ring(40, 40, 0, 0, 40, 40, 40, 40, -1, 40): {"dish history dish.ping_latency_ms": 40, "dish history dish.ping_drop_ratio": 0},
+	} {
+		found := look(t, `{"dish_get_status": {"pop_ping_latency_ms": -1}}`, `"pop_ping_latency_ms": `+latencies+`, "pop_ping_drop_rate": `+none)
+		require.Equal(t, expected, found)
+	}
+}
+
 func TestADishThatLosesOneAnswerStillGivesTheOther(t *testing.T) {
 	d := dishtest.Start(t, map[string]string{"get_status": statusNow})
 	found, err := open(t, d.Address).Read(t.Context(), time.Now())

@@ -101,3 +101,42 @@ func FuzzAnswers(f *testing.F) {
 	reader := NewReader(nil) // one for all: what it has heard before matters
 	f.Fuzz(func(t *testing.T, answer []byte) { readAll(t, handle, reader, answer) })
 }
+
+// statusWith is what the dish of the tests says in a status that has these fields too.
+func statusWith(t *testing.T, text string, fields ...string) map[string]float64 {
+	t.Helper()
+	files := described(t)
+	for _, one := range files["messages.proto"].GetMessageType() {
+		for i, name := range fields {
+			if one.GetName() == "Status" {
+				number, kind := int32(2000+i), descriptorpb.FieldDescriptorProto_TYPE_FLOAT
+				one.Field = append(one.Field, &descriptorpb.FieldDescriptorProto{Name: &name, Number: &number, Type: &kind})
+			}
+		}
+	}
+	handle, err := handleIn(files)
+	require.NoError(t, err)
+	response := dynamicpb.NewMessage(handle.Output())
+	require.NoError(t, protojson.Unmarshal([]byte(`{"dish_get_status": `+text+`}`), response))
+	status, err := partOf(response, "dish_get_status")
+	require.NoError(t, err)
+	values := map[string]float64{}
+	for _, one := range readStatus(status, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)) {
+		values[one.Quantity] = one.Value
+	}
+	return values
+}
+
+func TestWhereEveryPingIsLostTheStatusHasAnOlderLatency(t *testing.T) {
+	found := statusWith(t, `{"pop_ping_latency_ms": 3480, "pop_ping_drop_rate": 1}`, "pop_ping_drop_rate")
+	require.Equal(t, map[string]float64{pingDrops: 1}, found)
+	found = statusWith(t, `{"pop_ping_latency_ms": 40, "pop_ping_drop_rate": 0.5}`, "pop_ping_drop_rate")
+	require.Equal(t, map[string]float64{pingLatency: 40, pingDrops: 0.5}, found)
+}
+
+func TestAnAzimuthOfZeroNeedsAnElevation(t *testing.T) {
+	fields := []string{"boresight_azimuth_deg", "boresight_elevation_deg"}
+	require.Empty(t, statusWith(t, `{}`, fields...))
+	require.Equal(t, map[string]float64{azimuth: 0, elevation: 60}, statusWith(t, `{"boresight_elevation_deg": 60}`, fields...))
+	require.Equal(t, map[string]float64{azimuth: 12}, statusWith(t, `{"boresight_azimuth_deg": 12}`, fields...))
+}

@@ -29,18 +29,20 @@ var fromStatus = []quantity{
 	{"pop_ping_drop_rate", pingDrops, "ratio"},
 	{"downlink_throughput_bps", "dish.downlink_bps", "bit/s"},
 	{"uplink_throughput_bps", "dish.uplink_bps", "bit/s"},
-	{"boresight_azimuth_deg", "dish.azimuth_deg", "deg"},
-	{"boresight_elevation_deg", "dish.elevation_deg", "deg"},
+	{"boresight_azimuth_deg", azimuth, "deg"},
+	{"boresight_elevation_deg", elevation, "deg"},
 	{"device_state.uptime_s", "dish.uptime_s", "s"},
 }
 
 // neverZero are the quantities of which a dish has no zero: a field without presence that a firmware no longer fills
-// reads as 0, and is absent. Latency left the status in November 2024, the SNR long before.
-var neverZero = []string{"dish.snr", pingLatency, "dish.elevation_deg", "dish.uptime_s"}
+// reads as 0, and is absent. Latency left the status in November 2024, the SNR long before. A latency below 0 is none either.
+var neverZero = []string{"dish.snr", pingLatency, elevation, "dish.uptime_s"}
 
 const (
 	pingLatency = "dish.ping_latency_ms"
 	pingDrops   = "dish.ping_drop_ratio"
+	azimuth     = "dish.azimuth_deg"
+	elevation   = "dish.elevation_deg"
 )
 
 // Reader turns what a dish says into observations; each outage is reported once.
@@ -71,19 +73,36 @@ func readStatus(status protoreflect.Message, now time.Time) []observe.Observatio
 	var found []observe.Observation
 	for _, each := range fromStatus {
 		value, known := number(status, each.path)
-		if known && !(value == 0 && slices.Contains(neverZero, each.name)) {
+		if known && !isAbsent(each.name, value) {
 			found = append(found, observe.Observation{Quantity: each.name, Unit: each.unit, Source: Source, At: now, Value: value})
 		}
 	}
-	return withoutHalfOfPings(found)
+	return withoutHalves(found)
 }
 
-// withoutHalfOfPings leaves out that no ping was lost where there is no latency: neither of both was said.
-func withoutHalfOfPings(found []observe.Observation) []observe.Observation {
-	if slices.ContainsFunc(found, func(o observe.Observation) bool { return o.Quantity == pingLatency }) {
-		return found
+func isAbsent(name string, value float64) bool {
+	return value == 0 && slices.Contains(neverZero, name) || value < 0 && name == pingLatency
+}
+
+// withoutHalves leaves out what means nothing without the other half. Where every ping was lost the latency is an older one;
+// where there is no latency, no lost ping was not said either, and where there is no elevation, no azimuth of 0 was.
+func withoutHalves(found []observe.Observation) []observe.Observation {
+	if drops, known := valueOf(found, pingDrops); known && drops >= 1 {
+		found = slices.DeleteFunc(found, func(o observe.Observation) bool { return o.Quantity == pingLatency })
 	}
-	return slices.DeleteFunc(found, func(o observe.Observation) bool { return o.Quantity == pingDrops && o.Value == 0 })
+	_, hasLatency := valueOf(found, pingLatency)
+	_, hasElevation := valueOf(found, elevation)
+	return slices.DeleteFunc(found, func(o observe.Observation) bool {
+		return o.Value == 0 && (o.Quantity == pingDrops && !hasLatency || o.Quantity == azimuth && !hasElevation)
+	})
+}
+
+func valueOf(found []observe.Observation, quantity string) (float64, bool) {
+	at := slices.IndexFunc(found, func(o observe.Observation) bool { return o.Quantity == quantity })
+	if at < 0 {
+		return 0, false
+	}
+	return found[at].Value, true
 }
 
 // readHistory replaces the two numbers that a status has of one second by their means over the seconds since the last look.
@@ -94,8 +113,9 @@ func (r *Reader) readHistory(history protoreflect.Message, now time.Time) []obse
 		if r.seconds > 0 && count > r.seconds {
 			middle := now.Add(-time.Duration(count-r.seconds) * time.Second / 2)
 			answered := func(second uint64) bool {
+				latency, _ := secondOfRing(history, "pop_ping_latency_ms", second)
 				lost, known := secondOfRing(history, "pop_ping_drop_rate", second)
-				return !known || lost < 1
+				return !isAbsent(pingLatency, latency) && (!known || lost < 1)
 			}
 			for _, each := range []struct {
 				quantity
@@ -111,11 +131,12 @@ func (r *Reader) readHistory(history protoreflect.Message, now time.Time) []obse
 		}
 		r.seconds = count
 	}
+	found = withoutHalves(found)
 	return append(found, r.readOutages(history, now)...)
 }
 
 // meanOfRing takes those of the seconds from, to that count, of a ring that holds the last ones. In a second in which
-// every ping was lost the ring repeats an older latency.
+// every ping was lost the ring repeats an older latency; 0 is none.
 func meanOfRing(history protoreflect.Message, name string, from, to uint64, counts func(second uint64) bool) (float64, bool) {
 	sum, count := 0.0, 0
 	for second := max(from, to-min(to, ringSize(history, name))); second < to; second++ {

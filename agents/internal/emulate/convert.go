@@ -21,10 +21,10 @@ const (
 // Convert makes a link trace of the files of Mahimahi and LeoReplayer; either may be nil. opportunities has a line for
 // each packet of 1,500 bytes that can leave: the millisecond at whose end it does. It repeats after its last one, so that a
 // file of one line 1 is a packet a millisecond for ever. delays has a line for each 10 ms: the one-way delay in
-// milliseconds. Of two files of different lengths the longer one is cut.
+// milliseconds. With both the trace is as long as the delays: opportunities that end before are repeated, others are cut.
 func Convert(opportunities, delays io.Reader) (*Trace, error) {
 	trace := &Trace{}
-	var count opportunityCount
+	count := opportunityCount{keepsMarks: delays != nil}
 	if opportunities != nil {
 		if err := count.read(opportunities); err != nil {
 			return nil, fmt.Errorf("packet opportunities: %w", err)
@@ -42,8 +42,9 @@ func Convert(opportunities, delays io.Reader) (*Trace, error) {
 	case delays == nil:
 		count.fill(trace)
 	default:
-		trace.grid(min(len(count.rows), len(trace.Delay)))
-		trace.Bps, trace.Delay = count.rates(len(trace.At)), trace.Delay[:len(trace.At)]
+		trace.grid(len(trace.Delay))
+		count.repeatOver(len(trace.At))
+		trace.Bps = count.rates(len(trace.At))
 	}
 	return trace, trace.end()
 }
@@ -62,7 +63,13 @@ type opportunityCount struct {
 	rows   []int
 	lastMs int
 	tail   []int // those of the last tailMs
+
+	keepsMarks bool
+	marks      []mark
 }
+
+// mark is how many packets can leave at a millisecond.
+type mark struct{ ms, packets uint32 }
 
 // tailMs is the least length that a trace is brought to, and as much of its end as may fall into rows of another length.
 const tailMs = 2 * rowMs
@@ -90,6 +97,12 @@ func (c *opportunityCount) add(ms int) error {
 		c.rows = append(c.rows, 0)
 	}
 	c.rows[row]++
+	if c.keepsMarks {
+		if len(c.marks) == 0 || ms > c.lastMs {
+			c.marks = append(c.marks, mark{ms: uint32(ms)})
+		}
+		c.marks[len(c.marks)-1].packets++
+	}
 	c.lastMs = ms
 	c.tail = append(c.tail, ms)
 	if ms-c.tail[0] > 2*tailMs {
@@ -135,6 +148,24 @@ func (c *opportunityCount) repeat(times int) {
 	for turn := range times {
 		for _, ms := range once.tail {
 			_ = c.add(turn*period + ms) // far below a day
+		}
+	}
+}
+
+// repeatOver counts the packets of so many rows, in which the marks come again and again. A turn has one more mark than
+// milliseconds at most, so that it takes two steps for each millisecond of the rows, however many packets there are.
+func (c *opportunityCount) repeatOver(rows int) {
+	if c.lastMs >= rows*rowMs {
+		return
+	}
+	c.rows = make([]int, rows)
+	for begin := 0; begin < rows*rowMs; begin += c.lastMs {
+		for _, each := range c.marks {
+			row := max(0, begin+int(each.ms)-1) / rowMs
+			if row >= rows {
+				break
+			}
+			c.rows[row] += int(each.packets)
 		}
 	}
 }

@@ -44,6 +44,7 @@ func FuzzConvert(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, content []byte) {
 		_, _ = Convert(bytes.NewReader(content), nil)
 		_, _ = Convert(nil, bytes.NewReader(content))
+		_, _ = Convert(bytes.NewReader(content), bytes.NewReader(content))
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -127,8 +128,8 @@ func TestPacketOpportunitiesAndDelaysBecomeATrace(t *testing.T) {
 	trace, err := Convert(strings.NewReader("0\n0\n9\n25\n25\n"), strings.NewReader("24\n18\n30\n31\n"))
 	require.NoError(t, err)
 	require.Equal(t, &Trace{
-		At: []time.Duration{0, 10 * ms, 20 * ms}, Repeat: 30 * ms, Bps: []float64{3 * 1.2e6, 0, 2 * 1.2e6},
-		Delay: []time.Duration{24 * ms, 18 * ms, 30 * ms},
+		At: []time.Duration{0, 10 * ms, 20 * ms, 30 * ms}, Repeat: 40 * ms, Bps: []float64{3 * 1.2e6, 0, 4 * 1.2e6, 1.2e6},
+		Delay: []time.Duration{24 * ms, 18 * ms, 30 * ms, 31 * ms},
 	}, trace)
 	alone, err := Convert(nil, strings.NewReader("24\n18\n30\n31\n"))
 	require.NoError(t, err)
@@ -182,6 +183,28 @@ func TestATraceOfPacketOpportunitiesKeepsItsPeriod(t *testing.T) {
 			require.InEpsilon(t, c.bps, bits/trace.Repeat.Seconds(), 1e-9)
 		})
 	}
+}
+
+// Beside delays the opportunities repeat after their own last one, wherever in a row that is, for as long as there are delays.
+func TestOpportunitiesBesideDelaysKeepTheirRate(t *testing.T) {
+	delays := strings.Repeat("20\n", 100)
+	for _, last := range []int{1, 7, 15, 23, 25, 999, 1000, 1500} {
+		lines := ""
+		for at := 1; at <= last; at++ {
+			lines += strconv.Itoa(at) + "\n"
+		}
+		trace, err := Convert(strings.NewReader(lines), strings.NewReader(delays))
+		require.NoError(t, err)
+		require.Equal(t, time.Second, trace.Repeat)
+		require.Len(t, trace.Delay, 100)
+		require.Equal(t, []float64{12e6, 12e6}, []float64{slices.Min(trace.Bps), slices.Max(trace.Bps)}, last)
+	}
+}
+
+func TestADayOfDelaysBesideManyPacketsOfAMillisecondIsConvertedAtOnce(t *testing.T) {
+	trace, err := Convert(strings.NewReader(strings.Repeat("1\n", 100_000)), strings.NewReader(strings.Repeat("20\n", 1_000_000)))
+	require.NoError(t, err)
+	require.InDelta(t, 100_000*12e6, trace.Bps[999_999], 1)
 }
 
 func newTestWander() *wander {

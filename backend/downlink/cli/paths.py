@@ -196,10 +196,11 @@ def made(asked: Asked) -> bytes:
 
 def _usable(asked: Asked, strict: bool) -> Asked:
     """Without the satellites that cannot be used; these are noted, and named in the path's header."""
+    from downlink.constellation.elements import one_of_each
     from downlink.constellation.lost import without_lost
     from downlink.domain.partial import check_whole, told
 
-    orbits = without_lost(asked.orbits, asked.start, asked.duration_us)
+    orbits = without_lost(one_of_each(asked.orbits, asked.start), asked.start, asked.duration_us)
     if not orbits.left_out:
         return asked
     total = len(orbits.satellites) + len(orbits.left_out)
@@ -223,7 +224,7 @@ def cached(name: str) -> Path:
 def _base(name: str, stations: list[str], code: str | None, elements: Path | None) -> Asked:
     """What is made: a ready-made path, or one between stations; with other satellites where these are named."""
     from downlink.constellation.asking import CODE_EPOCH, DAY_US, code_orbits, ready_path, station
-    from downlink.constellation.elements import read_elements
+    from downlink.constellation.elements import elements_text, read_elements
     from downlink.constellation.making import Asked
     from downlink.domain.readypaths import REFERENCE
 
@@ -236,7 +237,7 @@ def _base(name: str, stations: list[str], code: str | None, elements: Path | Non
         asked = Asked(name, _program(), code_orbits(code or REFERENCE), places, CODE_EPOCH, DAY_US, code or REFERENCE)
     if elements:
         content = _read(elements)
-        orbits = read_elements(content.decode(errors="replace"))
+        orbits = read_elements(elements_text(content))
         digest = hashlib.sha256(content).hexdigest()
         return replace(
             asked, orbits=orbits, code=None, file=elements.name, file_sha256=digest, start=orbits.epoch,
@@ -247,7 +248,7 @@ def _base(name: str, stations: list[str], code: str | None, elements: Path | Non
 
 def _orbits_of(header: PathHeader, elements: Path | None) -> Orbits:
     from downlink.constellation.asking import code_orbits
-    from downlink.constellation.elements import read_elements
+    from downlink.constellation.elements import elements_text, one_of_each, read_elements
     from downlink.constellation.lost import without_lost
 
     if header.constellation.code:
@@ -259,8 +260,13 @@ def _orbits_of(header: PathHeader, elements: Path | None) -> Orbits:
     content = _read(elements)
     if hashlib.sha256(content).hexdigest() != header.constellation.file_sha256:
         raise wrong("constellation", f"{elements} is not the file that the path was made of", "Name that one.")
-    orbits = read_elements(content.decode(errors="replace"))
-    return without_lost(orbits, header.start, header.duration_us) if LEFT_OUT in header.asked else orbits
+    orbits = read_elements(elements_text(content))
+    if LEFT_OUT not in header.asked:
+        return orbits
+    used = without_lost(one_of_each(orbits, header.start), header.start, header.duration_us)
+    if len(used.satellites) == header.constellation.satellites:
+        return used
+    return without_lost(orbits, header.start, header.duration_us)  # as earlier versions used every set
 
 
 def is_made(name: str) -> bool:

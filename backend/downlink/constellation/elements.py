@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
 
 from sgp4.api import WGS72, Satrec
 
-from downlink.constellation.messages import NO_ORBIT, Found, is_messages, read_messages
+from downlink.constellation.lost import without
+from downlink.constellation.messages import CatalogueLabel, Found, beyond_bounds, is_messages, read_messages
 from downlink.constellation.orbits import DAY_S, J2000, J2000_JD, Grid, Label, Orbits
 from downlink.domain.partial import LeftOut
 from downlink.domain.pathtrace import MAX_SATELLITES, wrong
@@ -17,9 +20,33 @@ LINE = 69
 CHECKED = slice(0, 68)
 OLD_DAYS = 14
 MIXED_DAYS = 1
+DAYS_OF_YEAR = 366
 NEWER = "Fetch the file again."
 NO_BREAK = "\N{NO-BREAK SPACE}"
 """Copied from a web page, lines have these."""
+BYTE_ORDER_MARK = "\ufeff"
+PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"PK\x03\x04": "zip",
+    b"BZh91AY": "bzip2",
+    b"\xfd7zXZ\0": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+}
+
+
+class NoSet(LeftOut):
+    """A line that belongs to no element set."""
+
+    __slots__ = ()
+
+
+def elements_text(content: bytes) -> str:
+    """The text of a file, also as PowerShell writes it (UTF-16). Raises InvalidError `path_invalid` for one that is packed."""
+    for begins, form in PACKED.items():
+        if content.startswith(begins):
+            raise wrong("element file", f"it is packed ({form})", "Unpack it, and name the file that comes out.")
+    is_utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return content.decode("utf-16" if is_utf16 else "utf-8", errors="replace")
 
 
 def read_elements(text: str) -> Orbits:
@@ -27,6 +54,7 @@ def read_elements(text: str) -> Orbits:
 
     A set that cannot be read, or makes no orbit, is left out and named. Raises InvalidError `path_invalid` where none can be used.
     """
+    text = text.replace(BYTE_ORDER_MARK, "")  # several where files were joined
     if is_messages(text):
         return _orbits(list(islice(read_messages(text), MAX_SATELLITES + 1)), None)
     lines = [(number, line.replace(NO_BREAK, " ").strip()) for number, line in enumerate(text.splitlines(), start=1)]
@@ -48,10 +76,48 @@ def _orbits(read: list[Found | LeftOut], counts: tuple[int, int] | None) -> Orbi
     if not found:
         raise wrong(f"element file, {left_out[0].place}", left_out[0].reason, NEWER)
     grid = _grid(*counts, read) if counts else None
-    days = [_days(satellite) for _, satellite in found]
-    epoch = J2000 + timedelta(days=sum(days) / len(days))
+    newest = _one_each(found, lambda days: -days)
+    epoch, spread_s = _times([found[number][1] for number in newest])
     labels, satellites = zip(*found, strict=True)
-    return Orbits(satellites, epoch, grid, (max(days) - min(days)) * DAY_S, labels, tuple(left_out))
+    return Orbits(satellites, epoch, grid, spread_s, labels, tuple(left_out))
+
+
+def one_of_each(orbits: Orbits, start: datetime) -> Orbits:
+    """Of several sets of one satellite, as a history has them, the nearest to a path's start; others are among `left_out`."""
+    sets = list(zip(orbits.labels, orbits.satellites, strict=False))
+    start_days = (start - J2000) / timedelta(days=1)
+    used = _one_each(sets, lambda days: abs(days - start_days))
+    if not sets or len(used) == len(sets):
+        return orbits
+    place_of = {_which(number, orbits.labels[number]): orbits.labels[number].place for number in used}
+    further = {
+        number: f"the set of {place_of[_which(number, orbits.labels[number])]} is of the same satellite and of an epoch "
+        "at least as near to the path's start"
+        for number in set(range(len(sets))) - set(used)
+    }
+    epoch, spread_s = _times([orbits.satellites[number] for number in used])
+    return replace(without(orbits, further), epoch=epoch, spread_s=spread_s)
+
+
+def _one_each(sets: Sequence[tuple[Label, Satrec]], far: Callable[[float], float]) -> list[int]:
+    """Numbers of one set of each satellite, that whose epoch is the least far; of two alike the first."""
+    nearest: dict[object, tuple[float, int]] = {}
+    for number, (label, satellite) in enumerate(sets):
+        which = _which(number, label)
+        nearest[which] = min(nearest.get(which, (math.inf, number)), (far(_days(satellite)), number))
+    return sorted(number for _, number in nearest.values())
+
+
+def _which(number: int, label: Label) -> object:
+    """The satellite that a set is of: files that were joined may use a number for two of different names."""
+    catalogue = label.number if isinstance(label, CatalogueLabel) else ""
+    return (catalogue, label.name) if catalogue else number
+
+
+def _times(satellites: Sequence[Satrec]) -> tuple[datetime, float]:
+    """Mean epoch of the elements, and the seconds between the first and the last."""
+    days = [_days(satellite) for satellite in satellites]
+    return J2000 + timedelta(days=sum(days) / len(days)), (max(days) - min(days)) * DAY_S
 
 
 def _days(satellite: Satrec) -> float:
@@ -90,15 +156,21 @@ def _sets(lines: list[tuple[int, str]]) -> Iterator[Found | LeftOut]:
             yield _satellite(name or line[2:7].strip(), (number, line), lines[at + 1])
             at, name = at + 2, ""
             continue
-        if _is_first(line):
-            yield LeftOut(name, f"line {number}", "the second line of its element set is missing")
-        elif not _is_first(follows):
-            yield LeftOut("", f"line {number}", f"no element set of two lines follows {line[:40]!r}")
-        at, name = at + 1, "" if _is_first(line) else _name(line)
+        if _is_part(line):
+            other = "second" if _is_first(line) else "first"
+            yield LeftOut(name, f"line {number}", f"the {other} line of its element set is missing")
+        elif not _is_part(follows):
+            yield NoSet("", f"line {number}", f"no element set of two lines follows {line[:40]!r}")
+        at, name = at + 1, "" if _is_part(line) else _name(line)
+
+
+def _is_part(line: str) -> bool:
+    """Whether a line is one of the two of an element set; a satellite may be called `1 KUNS-PF`."""
+    return line.startswith(("1 ", "2 ")) and len(line) >= LINE - 1
 
 
 def _is_first(line: str) -> bool:
-    return line.startswith("1 ") and len(line) >= LINE - 1
+    return line.startswith("1 ") and _is_part(line)
 
 
 def _name(line: str) -> str:
@@ -108,17 +180,28 @@ def _name(line: str) -> str:
 
 def _satellite(name: str, first: tuple[int, str], second: tuple[int, str]) -> Found | LeftOut:
     """A set's satellite, or why there is none."""
-    label = Label(name, f"line {first[0]}")
+    label = CatalogueLabel(name, f"line {first[0]}", _number(first[1]).lstrip("0"))
     for number, line in (first, second):
         if len(line) < LINE or _checksum(line) != line[LINE - 1]:
             return LeftOut(name, f"line {number}", "its checksum is wrong or it is cut")
+    numbers = [_number(line) for _, line in (first, second)]
+    if numbers[0] != numbers[1]:
+        reason = f"its lines are of two satellites, {numbers[0]} and {numbers[1]}: lines between them are missing"
+        return LeftOut(name, label.place, reason)
     try:
         satellite = Satrec.twoline2rv(first[1], second[1], WGS72)
     except ValueError as error:
         return LeftOut(name, label.place, f"it cannot be read ({error})")
-    if satellite.error:
-        return LeftOut(name, label.place, NO_ORBIT)
-    return label, satellite
+    if not 1 <= satellite.epochdays < DAYS_OF_YEAR + 1:
+        reason = f"its epoch is day {satellite.epochdays:g} of a year, which has at most {DAYS_OF_YEAR}"
+        return LeftOut(name, label.place, reason)
+    beyond = beyond_bounds(satellite)
+    return LeftOut(name, label.place, beyond) if beyond else (label, satellite)
+
+
+def _number(line: str) -> str:
+    """The satellite's in the catalogue, which both lines of its set have."""
+    return line[2:7].strip().zfill(5)
 
 
 def _checksum(line: str) -> str:
@@ -126,8 +209,12 @@ def _checksum(line: str) -> str:
 
 
 def _grid(planes: int, per_plane: int, read: list[Found | LeftOut]) -> Grid:
-    if planes * per_plane != len(read):
-        reason = f"{planes} planes of {per_plane} are {planes * per_plane}, and it has {len(read)} satellites"
+    """Other lines stand for no satellite, unless each of them has to: then a set is lost, and its name is left."""
+    sets = [each for each in read if not isinstance(each, NoSet)]
+    standing = read if planes * per_plane == len(read) else sets
+    if planes * per_plane != len(standing):
+        other = f" (other lines: {len(read) - len(sets)})" if len(read) > len(sets) else ""
+        reason = f"{planes} planes of {per_plane} are {planes * per_plane}, and it has {len(sets)} element sets{other}"
         raise wrong("element file, line 1", reason, "Correct the line or leave it out.")
-    there = tuple(number for number, each in enumerate(read) if not isinstance(each, LeftOut))
-    return Grid(planes, per_plane, 0, None if len(there) == len(read) else there)
+    there = tuple(number for number, each in enumerate(standing) if not isinstance(each, LeftOut))
+    return Grid(planes, per_plane, 0, None if len(there) == len(standing) else there)
