@@ -95,7 +95,7 @@ def import_station(
         raise NotFoundError("link_not_found", f"There is no link {link_id}.")
     if form.zone:
         check_zone(form.zone)
-    read = parse_station(text, source, replace(form, zone=form.zone or link.time_zone), first_line)
+    read = parse_station(text, source, replace(form, link_zone=link.time_zone), first_line)
     found = read.observations
     stored = take_observations(unit, link.name, found, now)
     differing = rows.count_differing(unit, link.name, found) if stored < len(found) else 0

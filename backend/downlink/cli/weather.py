@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from downlink.cli.client import Client
 from downlink.cli.lookup import campaign_id, connect, pick
 from downlink.cli.output import AsJson, Column, moment, note, print_json, print_table, say, show
-from downlink.codec.station_csv import StationForm, lines_above_header, parse_station
+from downlink.codec.station_csv import StationForm, parse_station
 from downlink.domain.errors import DownlinkError, InvalidError, UnavailableError
+from downlink.domain.observation import Observation
 from downlink.domain.partial import told
+from downlink.domain.zone import check_zone
 
 app = typer.Typer(
     help="Weather and dish over time: import, list, correlate; the weather service that the server asks.",
@@ -74,7 +77,10 @@ def import_command(
             help="A header of the file and its quantity: 'Rain Rate=weather.rain_mm_per_h'; repeat for several"
         ),
     ] = None,
-    time_zone: Annotated[str | None, typer.Option(help="Of times without an offset; the link's own otherwise")] = None,
+    time_zone: Annotated[
+        str | None,
+        typer.Option(help="Of times without an offset; what the file says of it otherwise, or the link's own"),
+    ] = None,
     missing: Annotated[
         list[str] | None, typer.Option(help="What stands for no value in this file: -999; repeat for several")
     ] = None,
@@ -91,6 +97,8 @@ def import_command(
 ) -> None:
     """Store a weather station's values as quantities of a link. The same file twice adds nothing."""
     columns = dict(_pair(each) for each in column or [])
+    if time_zone:
+        check_zone(time_zone)
     client = connect()
     try:
         text = file.read_text("utf-8-sig")
@@ -98,17 +106,9 @@ def import_command(
         raise InvalidError("station_unreadable", f"{file.name} is not a text in UTF-8; convert it first.") from None
     found = pick(client.items("/links"), link, "link")
     # The whole file is read before a part of it is sent: a file that is refused leaves nothing behind.
-    form = StationForm(
-        columns, time_zone or found["time_zone"], missing or (), time_column, time_format, is_strict=strict
-    )
+    form = StationForm(columns, time_zone, missing or (), time_column, time_format, strict, found["time_zone"])
     read = parse_station(text, source, form, most=None)
-    path = f"/links/{found['id']}/observations/import"
-    said: dict[str, Any] = {"source": source, "columns": columns, "time_zone": time_zone}
-    further = {"missing": missing, "time_column": time_column, "time_format": time_format, "strict": strict}
-    said |= {
-        name: value for name, value in further.items() if value
-    }  # a server of an earlier version knows none of them
-    made = _send(client, path, text, said)
+    made = _send(client, f"/links/{found['id']}/observations/import", source, read.observations)
     partial = told(read.left_out)
     if as_json:
         print_json({**made, "left_out": len(read.left_out), "partial": partial})
@@ -118,14 +118,17 @@ def import_command(
         note(f"Left out: {len(read.left_out)} that cannot be read. {'; '.join(partial)}.")
 
 
-def _send(client: Client, path: str, text: str, said: dict[str, Any]) -> dict[str, int]:
-    """The file in its parts, and what became of its values. A refusal says what was stored before it."""
+def _send(client: Client, path: str, source: str, read: Sequence[Observation]) -> dict[str, int]:
+    """What was read, in parts, and what became of its values. A refusal says what was stored before it.
+
+    What a part of the file means may depend on the whole of it (its time zone, the order of its times), so no part of it is sent.
+    """
     made = {"values": 0, "stored": 0, "differing": 0}
-    parts = list(_parts(text, said.get("time_column")))
-    for first_line, part in parts:
-        body = {**said, "text": part, **({"first_line": first_line} if len(parts) > 1 else {})}
+    headers = _headers(read)
+    said = {name: f"{quantity} [{unit}]" for (quantity, unit), name in headers.items() if name.startswith("value")}
+    for first_line, part in _parts(headers, read):
         try:
-            answer = client.post(path, body)
+            answer = client.post(path, {"source": source, "columns": said, "text": part, "first_line": first_line})
         except DownlinkError as error:
             if not made["stored"]:
                 raise
@@ -147,21 +150,30 @@ def _id_of(client: Client, link: str) -> str:
     return str(pick(client.items("/links"), link, "link")["id"])
 
 
-def _parts(text: str, time_column: str | None) -> Iterator[tuple[int, str]]:
-    """A long file as several, each with the header, and the number of the line behind it."""
-    every = text.splitlines(keepends=True) or [""]
-    above = lines_above_header(every, time_column)
-    header, *lines = every[above:]
-    if len(text) <= PART_CHARACTERS:
-        yield 2, text
-        return
-    first, part, size = above + 2, [header], len(header)
-    for number, line in enumerate(lines, above + 2):
-        if size + len(line) > PART_CHARACTERS:
+def _headers(read: Sequence[Observation]) -> dict[tuple[str, str], str]:
+    """Each quantity with its unit, and its header: one of its own where the unit might be taken for several cells."""
+    found = dict.fromkeys((each.quantity, each.unit) for each in read)
+    return {
+        (quantity, unit): f"value{place}" if set(unit) & set(',;\t"') else f"{quantity} [{unit}]"
+        for place, (quantity, unit) in enumerate(found)
+    }
+
+
+def _parts(headers: Mapping[tuple[str, str], str], read: Sequence[Observation]) -> Iterator[tuple[int, str]]:
+    """Rows below a header, in several texts where they are long, and the number of the first row of each."""
+    places = {quantity: place for place, quantity in enumerate(headers)}
+    header = ",".join(["time", *headers.values()]) + "\n"
+    first, part, size = 2, [header], len(header)
+    for number, (at, same) in enumerate(groupby(read, key=lambda each: each.at), 2):
+        cells = [""] * len(headers)
+        for each in same:
+            cells[places[each.quantity, each.unit]] = repr(each.value)
+        row = f"{at.isoformat()},{','.join(cells)}\n"
+        if size + len(row) > PART_CHARACTERS and len(part) > 1:
             yield first, "".join(part)
             first, part, size = number, [header], len(header)
-        part.append(line)
-        size += len(line)
+        part.append(row)
+        size += len(row)
     yield first, "".join(part)
 
 

@@ -7,24 +7,27 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NoReturn
 
-from downlink.codec.station_time import TIME_OF_DAY, read_formatted, read_moment
+from downlink.codec.station_columns import TIMES, Columns, read_header
+from downlink.codec.station_time import has_clock, is_day, is_hour, is_without_century, read_formatted, read_moment
+from downlink.codec.station_values import Values
+from downlink.codec.station_zone import Zones, settled, zones_said
 from downlink.domain.errors import InvalidError
-from downlink.domain.moment import in_utc
-from downlink.domain.observation import MOST_IN_FILE, NAME, UNITS, Observation, fault_of, unit_of
+from downlink.domain.observation import MOST_IN_FILE, Observation
 from downlink.domain.partial import LeftOut
 
 MAX_BYTES = 16 * 2**20
-TIMES = ("time", "at", "date", "datetime", "timestamp", "date_time", "valid")
 MISSING = ("", "na", "n/a", "nan", "nil", "none", "null", "-", "--", "---", "----", "m", "///", "*", "x")
 """How stations write that they have no value."""
 TRACE = ("T", "t")
 PRECIPITATION = ("weather.rain_mm_per_h", "weather.snow_mm_per_h")
 """Stations write T for a trace: less than they can measure."""
 MOST_PREAMBLE = 60
-HEADER = re.compile(rf"\s*({NAME})\s*(?:\[([^\]]{{1,20}})\])?\s*")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 """Python's own reading takes `1_000`, and digits of other scripts."""
+DECIMAL_COMMA = re.compile(r"[+-]?(0,[0-9]+|[0-9]+,([0-9]{1,2}|[0-9]{4,})|[0-9]{4,},[0-9]+)")
+"""In quotes between commas. `1,013` may be a thousand and thirteen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +35,9 @@ class StationForm:
     """How a file is to be read, as far as it does not say so itself.
 
     columns: the file's own headers to quantities, with a unit where it is not known (`weather.gust_m_per_s [m/s]`). zone: in which
-    times without an offset are. missing: what stands for no value in this file, beside MISSING. time_column: the header of the
-    times, where it is none of TIMES. time_format: how they are written, as in `%d/%m/%Y %H:%M`. is_strict: a part that cannot be
-    read refuses the whole.
+    times without an offset are, whatever the file says. link_zone: the same where neither zone nor the file says it. missing: what
+    stands for no value in this file, beside MISSING. time_column: the header of the times, where it is none of TIMES. time_format:
+    how they are written, as in `%d/%m/%Y %H:%M`. is_strict: a part that cannot be read refuses the whole.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -43,6 +46,7 @@ class StationForm:
     time_column: str | None = None
     time_format: str | None = None
     is_strict: bool = False
+    link_zone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class _PartError(InvalidError):
 
     def __init__(self, line: int, reason: str, advice: str = "") -> None:
         super().__init__("station_unreadable", f"Line {line}{reason}.{advice}")
+        self.line = line
         self.left_out = LeftOut("", f"line {line}", reason.removeprefix(": ").strip())
 
 
@@ -79,30 +84,37 @@ def parse_station(
     if not lines:
         raise _refusal("The file is empty.")
     above = lines_above_header(lines, form.time_column)
-    lines = lines[above:]
-    delimiter = _delimiter_of(lines[0])
-    rows = _rows(lines, delimiter, above if first_line is None else first_line - 2)
-    header = [cell.strip() for cell in next(rows)[1]]
-    table = _Table(header, above + 1, delimiter, source, form)
-    found = _once(table.observations(rows), most)
-    is_of_another_form = first_line is None and len(table.faults) > len(found)
-    if table.faults and (form.is_strict or is_of_another_form):
-        raise table.faults[0]
-    if not found and first_line is None:
-        raise _refusal("No line of it holds a value.")
+    is_whole = first_line is None
+    delimiter = _delimiter_of(lines[above])
+    rows = _rows(lines[above:], delimiter, above if first_line is None else first_line - 2)
+    columns = read_header([cell.strip() for cell in next(rows)[1]], above + 1, form.columns, form.time_column)
+    said = zones_said(lines[:above], [_cells(line, ",") for line in lines[:above]], columns.time_names)
+    zones = Zones.of(form.zone, said, form.link_zone)
+    is_open = is_whole and not text.endswith(("\n", "\r"))
+    table = _Table(columns, above + 1, delimiter, source, form, zones, is_whole)
+    found = _once(table.observations(table.without_cut(rows) if is_open else rows), most)
+    faults = table.faults_beside(found)
     before = f"lines 1 to {above}" if above > 1 else "line 1"
     preamble = [LeftOut("", before, "above the header")] if above else []
-    return StationRead(found, (*preamble, *(each.left_out for each in table.faults)))
+    return StationRead(found, (*preamble, *(each.left_out for each in faults)))
 
 
 def lines_above_header(lines: Sequence[str], time_column: str | None = None) -> int:
     """Return how many lines of a preamble (comments, the place of the station) come before the line that names the times."""
     wanted = (time_column.lower(),) if time_column else TIMES
     for place, line in enumerate(lines[:MOST_PREAMBLE]):
-        cells = next(csv.reader([line], delimiter=_delimiter_of(line)), [])
+        cells = _cells(line, _delimiter_of(line))
         if not line.startswith("#") and any(cell.strip().lower() in wanted for cell in cells):
             return place
     return 0
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    """Those of one line; none where one of them is too long to be any."""
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])]
+    except csv.Error:
+        return []
 
 
 def _delimiter_of(line: str) -> str:
@@ -135,100 +147,150 @@ def _once(said: Iterable[tuple[int, Observation]], most: int | None) -> list[Obs
         if known.value != each.value:
             raise _refusal(
                 f"Lines {first} and {line}: {known.value:g} and {each.value:g} as {each.quantity} at {each.at:%Y-%m-%d %H:%M:%S} UTC. "
-                "Remove one of them; if a clock was set back in between, write these times with their offset."
+                "Remove one of them."
             )
         if most is not None and len(found) > most:
             raise _refusal(f"It holds more than {most} values; split it.")
     return [each for _, each in found.values()]
 
 
-def _day_column(header: Sequence[str], time_at: int) -> int | None:
-    """Where the day is, in a file that has it in a column beside that of the clock's time."""
-    names = [name.lower() for name in header]
-    return names.index("date") if "date" in names and names[time_at] != "date" else None
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row whose time is read. at: as it is written, with an offset or by the clock of a zone."""
 
-
-def _read_header(
-    header: Sequence[str], line: int, columns: Mapping[str, str], time_column: str | None
-) -> tuple[int, dict[int, tuple[str, str]]]:
-    """Where the time is, and place to (quantity, unit)."""
-    wanted = (time_column.lower(),) if time_column else TIMES
-    places = [place for place, name in enumerate(header) if name.lower() in wanted]
-    # Date and Time in two columns: the clock's time comes first, its day is looked for beside it.
-    time_at = next((place for place in places if header[place].lower() != "date"), next(iter(places), None))
-    if time_at is None:
-        ways = f"say which one it is, or call it {TIMES[0]}"
-        raise _refusal(f"Line {line} names no column of times; {ways}. It names: {', '.join(header)[:200]}.")
-    for name in columns:
-        if name not in header:
-            raise _refusal(f"Line {line} names no column {name!r}. It names: {', '.join(header)[:200]}.")
-    quantities: dict[int, tuple[str, str]] = {}
-    for place, name in enumerate(header):
-        said = HEADER.fullmatch(columns.get(name, name))
-        if name in columns and not said:
-            raise _refusal(f"{columns[name]!r} does not name a quantity: write it as in weather.rain_mm_per_h.")
-        if said and place != time_at:
-            other = next((at for at, (quantity, _) in quantities.items() if quantity == said[1]), None)
-            if other is not None:
-                raise _refusal(
-                    f"Line {line}: columns {other + 1} and {place + 1} are both {said[1]}; rename one of them."
-                )
-            quantities[place] = (said[1], unit_of(said[1], said[2]))
-    if not quantities:
-        known = ", ".join(name for name in UNITS if name.startswith("weather."))
-        raise _refusal(
-            f"No column names a quantity: rename one, or say which is which (column=quantity). Known: {known}."
-        )
-    return time_at, quantities
+    line: int
+    cells: list[str]
+    text: str
+    at: datetime
 
 
 class _Table:
-    """The rows below a header. faults: what could not be read of them until now."""
+    """The rows below a header. faults: what could not be read of them until now. unsettled: times that are no certain moment."""
 
-    def __init__(self, header: Sequence[str], line: int, delimiter: str, source: str, form: StationForm) -> None:
-        self._header_line, self._columns, self._delimiter, self._source, self._form = (
-            line, len(header), delimiter, source, form,
+    def __init__(
+        self, columns: Columns, line: int, delimiter: str, source: str, form: StationForm, zones: Zones, is_whole: bool
+    ) -> None:
+        self._header_line, self._columns, self._delimiter, self._source, self._form, self._zones = (
+            line, columns, delimiter, source, form, zones,
         )  # fmt: skip
-        self._time_at, self._quantities = _read_header(header, line, form.columns, form.time_column)
-        self._day_at = _day_column(header, self._time_at)
         self._absent = frozenset(MISSING) | {each.strip().lower() for each in form.missing}
         self._numbers = frozenset(value for each in form.missing if (value := read_number(each.strip())) is not None)
+        self._is_whole = is_whole
+        self.values = Values(is_whole)
         self.faults: list[_PartError] = []
+        self.unsettled: list[_PartError] = []
 
     def observations(self, rows: Iterable[tuple[int, list[str]]]) -> Iterator[tuple[int, Observation]]:
         """Each value with its line."""
-        for line, row in rows:
-            if not any(cell.strip() for cell in row):
+        read = list(self._rows(rows))
+        if self._is_whole and self._form.time_format is None:
+            _check_centuries(read)
+        _check_days(read, self._columns, self._form.time_format)
+        for row, at in self._settled(read):
+            for place, (quantity, unit) in self._columns.quantities.items():
+                value = self._value(row.cells[place] if place < len(row.cells) else "", quantity, row.line)
+                if value is not None:
+                    yield row.line, Observation(quantity, unit, self._source, at, value)
+
+    def faults_beside(self, found: Sequence[Observation]) -> list[_PartError]:
+        """What is left out, in the order of the file. InvalidError where the whole is to be refused for it."""
+        if refusal := self.values.refusal():
+            raise refusal
+        faults = sorted([*self.faults, *self.unsettled], key=lambda each: each.line)
+        is_of_another_form = self._is_whole and (len(self.faults) > len(found) or not found)
+        if faults and (self._form.is_strict or is_of_another_form):
+            raise faults[0]
+        if not found and self._is_whole:
+            raise _refusal("No line of it holds a value.")
+        return faults
+
+    def without_cut(self, rows: Iterable[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+        """The rows of a file without a line end, whose last cell is left out where it is shorter than the others of its column."""
+        every = list(rows)
+        line, last = every[-1] if every else (0, [])
+        place = len(last) - 1
+        others = [row[place].strip().replace(",", ".") for _, row in every[:-1] if 0 <= place < len(row)]
+        numbers = [each for each in others if read_number(each) is not None]
+        yield from every[:-1]
+        if place in self._columns.quantities and is_cut(last[place].strip().replace(",", "."), numbers):
+            reason = f": {last[place].strip()[:40]!r} is shorter than the others of its column, and no line end follows"
+            self.faults.append(_PartError(line, reason, " The file may be cut off; complete it."))
+            last = last[:place]
+        if every:
+            yield line, last
+
+    def _rows(self, rows: Iterable[tuple[int, list[str]]]) -> Iterator[_Row]:
+        """Those with a time, as far as the table goes."""
+        station: tuple[int, str] | None = None
+        names = [name.lower() for name in self._columns.names]
+        for line, cells in rows:
+            if not any(cell.strip() for cell in cells):
                 continue
             try:
-                at = self._moment(line, row)
+                text, at = self._written(line, cells)
             except _PartError as fault:
+                if _is_header(cells, self._columns) and [cell.strip().lower() for cell in cells] != names:
+                    self.faults.append(_rest(line, cells, rows))
+                    return
                 self.faults.append(fault)
                 continue
-            for place, (quantity, unit) in self._quantities.items():
-                value = self._value(row[place] if place < len(row) else "", quantity, line)
-                if value is not None:
-                    yield line, Observation(quantity, unit, self._source, at, value)
+            station = self._same_station(station, line, cells)
+            yield _Row(line, cells, text, at)
 
-    def _moment(self, line: int, row: Sequence[str]) -> datetime:
-        if len(row) > self._columns:
+    def _same_station(self, known: tuple[int, str] | None, line: int, cells: Sequence[str]) -> tuple[int, str] | None:
+        place = self._columns.station_at
+        name = cells[place].strip() if place is not None and place < len(cells) else ""
+        if place is None or not name:
+            return known
+        if known and known[1] != name:
+            raise _refusal(
+                f"Lines {known[0]} and {line} are of two stations, {known[1][:40]!r} and {name[:40]!r} "
+                f"({self._columns.names[place]}): keep the rows of one."
+            )
+        return known or (line, name)
+
+    def _written(self, line: int, row: Sequence[str]) -> tuple[str, datetime]:
+        if len(row) > len(self._columns.names):
             cause = (
                 "Decimal commas need semicolons between the cells"
                 if self._delimiter == ","
                 else "Remove what is too much"
             )
-            reason = f" has {len(row)} cells, and line {self._header_line} names {self._columns} columns"
+            reason = f" has {len(row)} cells, and line {self._header_line} names {len(self._columns.names)} columns"
             raise _PartError(line, reason, f" {cause}.")
-        if len(row) <= max(self._time_at, self._day_at or 0):
+        texts = [] if len(row) < self._columns.least_cells else self._columns.written_moments(row, self._is_formatted)
+        if not texts:
             raise _PartError(line, " has no time")
-        text = row[self._time_at].strip()
-        if self._day_at is not None and TIME_OF_DAY.fullmatch(text):
-            text = f"{row[self._day_at].strip()} {text}"
-        return _moment(text, self._form, line)
+        return next(((text, at) for text in texts if (at := self._read(text)) is not None), None) or _no_time(
+            texts[0], self._form, line
+        )
+
+    @property
+    def _is_formatted(self) -> bool:
+        return self._form.time_format is not None
+
+    def _read(self, text: str) -> datetime | None:
+        form = self._form.time_format
+        return read_moment(text) if form is None else read_formatted(text, form)
+
+    def _settled(self, rows: Sequence[_Row]) -> Iterator[tuple[_Row, datetime]]:
+        """Each row whose moment is certain."""
+        choices = [self._zones.moments_of(row.at, row.text, row.line) for row in rows]
+        for row, of_it, at in zip(rows, choices, settled(choices), strict=True):
+            if at is not None:
+                yield row, at
+                continue
+            why = "comes twice: clocks are set back" if of_it else "is left out: clocks are set forward"
+            reason = f": {row.text[:40]!r} {why} in {self._zones.name}"
+            self.unsettled.append(
+                _PartError(row.line, reason, " Write it with its offset, or say another --time-zone.")
+            )
 
     def _value(self, cell: str, quantity: str, line: int) -> float | None:
         """None where the cell holds none, or what cannot be read."""
-        text = cell.strip() if self._delimiter == "," else cell.strip().replace(",", ".")
+        text = cell.strip()
+        if self._delimiter != "," or DECIMAL_COMMA.fullmatch(text):
+            text = text.replace(",", ".")
         if text.lower() in self._absent:
             return None
         if text in TRACE and quantity in PRECIPITATION:
@@ -239,29 +301,70 @@ class _Table:
             return None
         if value in self._numbers:
             return None
-        if fault := fault_of(value, quantity):
-            raise _refusal(f"Line {line}, {quantity}: {fault}")
-        return value
+        return value if self.values.take(value, text, quantity, line) else None
 
 
-def _moment(text: str, form: StationForm, line: int) -> datetime:
-    at = read_moment(text) if form.time_format is None else read_formatted(text, form.time_format)
-    if at is None:
-        way = "as 2026-11-25T06:10Z" if form.time_format is None else f"as {form.time_format}"
-        raise _PartError(line, f": {text[:40]!r} is not a time; write it {way}")
-    if at.tzinfo is None and form.zone is None:
+def _no_time(text: str, form: StationForm, line: int) -> NoReturn:
+    way = "as 2026-11-25T06:10Z" if form.time_format is None else f"as {form.time_format}"
+    advice = "" if form.time_format else " Or say how the times are written: --time-format '%d/%m/%Y %H:%M'."
+    raise _PartError(line, f": {text[:40]!r} is not a time; write it {way}", advice)
+
+
+def _is_header(cells: Sequence[str], columns: Columns) -> bool:
+    """Whether a row without a time names columns, and one of times among them. Words such as `valid` may be a cell as well."""
+    said = [cell.strip().lower() for cell in cells if cell.strip()]
+    wanted = {*TIMES} - {"at", "valid"} | {columns.names[columns.time_at].lower()}
+    is_data = any(read_number(each) is not None or each in MISSING for each in said)
+    return len(said) > 1 and not is_data and not wanted.isdisjoint(said)
+
+
+def _rest(line: int, cells: Sequence[str], rows: Iterable[tuple[int, list[str]]]) -> _PartError:
+    """What comes from a further header on is another table, whose columns may be other quantities."""
+    last = max((line, *(each for each, row in rows if any(cell.strip() for cell in row))))
+    names = ", ".join(cell.strip() for cell in cells)[:100]
+    fault = _PartError(line, f" begins another table ({names})", " Keep one table in a file.")
+    if last > line:
+        fault.left_out = LeftOut("", f"lines {line} to {last}", f"another table ({names})")
+    return fault
+
+
+def _check_centuries(rows: Sequence[_Row]) -> None:
+    """Refuse times that are seconds since 1970 and YYMMDDhhmm as well, all of them."""
+    if rows and all(is_without_century(row.text) and row.at.tzinfo for row in rows):
         raise _refusal(
-            f"Line {line}: {text[:40]!r} has no offset; say the time zone of the file, such as Europe/Madrid."
+            f"Line {rows[0].line}: {rows[0].text!r} may be seconds since 1970 or YYMMDDhhmm, and so may all others. "
+            "Say --time-format %y%m%d%H%M for the latter, or write the times as 2026-11-25T06:10Z."
         )
-    try:
-        return in_utc(at, form.zone)
-    except ValueError as error:
-        raise _refusal(f"Line {line}: {text[:40]!r} {error}.") from None
+
+
+def _check_days(rows: Sequence[_Row], columns: Columns, time_format: str | None) -> None:
+    """Refuse days and hours that come more than once where the rows differ: the rest of the time is in a column that is not read."""
+    first: dict[str, _Row] = {}
+    for row in rows:
+        if has_clock(time_format) if time_format else not (is_day(row.text) or is_hour(row.text)):
+            continue
+        known = first.setdefault(row.text, row)
+        for place, (one, other) in enumerate(zip(known.cells, row.cells, strict=False)):
+            if one != other and place not in columns.quantities and place != columns.time_at:
+                raise _refusal(
+                    f"Lines {known.line} and {row.line} have the same time {row.text[:40]!r}, and differ in column "
+                    f"{columns.names[place][:40]!r}. Write day and time of day into one column, and name it (--time-column)."
+                )
 
 
 def read_number(text: str) -> float | None:
     """A number as stations write it; None for what is none."""
     return float(text) if NUMBER.fullmatch(text) else None
+
+
+def is_cut(text: str, others: Sequence[str]) -> bool:
+    """Whether a number lacks digits that all others of its column have: decimals, or else any."""
+    if len(others) < 2 or read_number(text) is None:
+        return False
+    decimals = {len(each.partition(".")[2]) for each in others}
+    if len(decimals) == 1 and decimals != {0}:
+        return len(text.partition(".")[2]) < decimals.pop()
+    return len(text) < min(map(len, others))
 
 
 def _refusal(message: str) -> InvalidError:

@@ -22,6 +22,10 @@ _EPOCH = re.compile(r"\d{9,10}|1\d{12}")
 """Seconds or milliseconds since 1970, of the years in which no such number is a date as well."""
 EPOCH_BEGINS, EPOCH_ENDS = 946_684_800, 2_000_000_000
 TIME_OF_DAY = re.compile(rf"\s*{_CLOCK}{_OFFSET}\s*")
+_COMPACT_DAY = re.compile(r"(\d{4})(\d{2})(\d{2})")
+_HOUR_OF_DAY = re.compile(r"[0-9.-]{8,10} [0-9]{2}")
+_WITHOUT_CENTURY = re.compile(r"\d{10}")
+_HAS_CLOCK = re.compile(r"%[HIcXTRr]")
 
 
 def read_moment(text: str) -> datetime | None:
@@ -43,6 +47,32 @@ def read_formatted(text: str, form: str) -> datetime | None:
         return datetime.strptime(" ".join(text.split()), " ".join(form.split()))  # noqa: DTZ007 — the zone is the file's
     except ValueError:
         return None
+
+
+def is_day(text: str) -> bool:
+    """Whether a text is a day without a time of day."""
+    return text.isascii() and any(pattern.fullmatch(text) for pattern in (*_DAYS, _COMPACT_DAY))
+
+
+def is_hour(text: str) -> bool:
+    """Whether a text is an hour of a day without its minutes, in two parts."""
+    return bool(_HOUR_OF_DAY.fullmatch(text))
+
+
+def with_dashes(day: str) -> str:
+    """Return YYYYMMDD as YYYY-MM-DD, which a clock's time may follow, and anything else as it is."""
+    found = _COMPACT_DAY.fullmatch(day)
+    return "-".join(found.groups()) if found else day
+
+
+def has_clock(form: str) -> bool:
+    """Whether a form in the signs of strptime has a time of day."""
+    return bool(_HAS_CLOCK.search(form))
+
+
+def is_without_century(text: str) -> bool:
+    """Whether seconds since 1970 could as well be YYMMDDhhmm."""
+    return bool(_WITHOUT_CENTURY.fullmatch(text)) and read_formatted(text, "%y%m%d%H%M") is not None
 
 
 def _since_1970(number: int) -> datetime | None:

@@ -70,8 +70,10 @@ how hygrometers err."""
 SENTINELS = frozenset(
     sign * each
     for sign in (-1.0, 1.0)
-    for each in (99, 99.9, 999, 999.9, 999.99, 9999, 9999.9, 9999.99, 99_999, 999_999, 6999, 7777, 8888, 32_767, 32_768)
-)
+    for each in (
+        99, 99.9, 99.99, 999, 999.9, 999.99, 9999, 9999.9, 9999.99, 99_999, 999_999, 6999, 7777, 8888, 32_767, 32_768,
+    )
+)  # fmt: skip
 """Numbers that stations and services write where they have no value."""
 
 

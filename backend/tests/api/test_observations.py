@@ -150,6 +150,10 @@ def test_a_stations_file_is_imported_and_its_faults_named(lab: Lab, agents: list
     assert strict["message"].startswith("Line 4: ")
     asked = {"text": f"when,{RAIN}\n20/11/2026   15:30,1\n", "time_column": "when", "time_format": "%d/%m/%Y %H:%M"}
     assert taken(**asked, time_zone="UTC") == (1, 1, 0)
+    utc = {"text": f"# Time Zone -> Etc/UTC\ntime,{RAIN}\n2026-01-02 13:00,3\n", "source": "service"}
+    lab.call("PATCH", path.removesuffix("/observations/import"), {"time_zone": "Asia/Tokyo"})
+    assert taken(**utc) == taken(**utc, time_zone="Europe/Madrid") == (1, 1, 0)
+    assert taken(text=utc["text"].replace("13:00", "13:00Z"), source="service") == (1, 0, 0)
     assert lab.call("POST", path, {"text": "time\n"}, expect=422)["code"] == "station_unreadable"
     assert lab.call("POST", path, {"text": text, "time_zone": "Mars"}, expect=422)["code"] == "time_zone_unknown"
 

@@ -87,6 +87,31 @@ def test_a_row_that_cannot_be_read_is_noted_and_strict_refuses_it(lab: Lab, tmp_
     assert "Left out: 1 that cannot be read. line 4: '2026-01-02T00:2' is not a time" in done.stderr.replace("\n", " ")
 
 
+def test_what_a_file_says_as_a_whole_holds_for_each_part_of_it(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(weather, "PART_CHARACTERS", 120)
+    link = lab.call("GET", "/links")["items"][0]["id"]
+    local = [f"2026-10-25 0{hour}:30,{value}" for value, hour in enumerate((1, 2, 2, 3, 4))]
+    rows = "\n".join(["# Time zone: Europe/Madrid", "time,Gust", *local, "time,daily", "2026-10-25,9"])
+    file = tmp_path / "roof.csv"
+    file.write_text(rows)
+    done = run("weather", "import", str(file), "--link", "geo", "--column", "Gust=weather.gust [a;b]")
+    assert done.stdout == "5 values, 5 of them new.\n"
+    assert "another table" in done.stderr.replace("\n", " ")
+    found = lab.call("GET", f"/links/{link}/observations?from_at=2026-10-24T00:00Z&to_at=2026-10-26T00:00Z&points=2000")
+    assert [(each["at"][11:16], each["mean"]) for each in found["items"][0]["bins"]] == [
+        ("23:30", 0), ("00:30", 1), ("01:30", 2), ("02:30", 3), ("03:30", 4),
+    ]  # fmt: skip
+    assert found["items"][0]["unit"] == "a;b"
+
+
+def test_a_time_zone_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "roof.csv").write_text("time,weather.rain_mm_per_h\n2026-01-02 00:00,1\n")
+    with pytest.raises(InvalidError, match="There is no time zone Mars"):
+        run("weather", "import", str(tmp_path / "roof.csv"), "--link", "geo", "--time-zone", "Mars")
+
+
 def test_a_link_gets_a_place_and_the_service_is_tried_for_it(lab: Lab) -> None:
     assert "names one with DOWNLINK_WEATHER_URL" in run("weather", "places").stderr
     at = datetime.now(UTC).replace(microsecond=0)

@@ -125,6 +125,13 @@ def test_a_quote_that_nothing_ends_is_refused_with_the_line_where_it_begins() ->
         read(text)
 
 
+def test_a_cell_that_is_too_long_above_the_header_or_in_it_is_no_internal_error() -> None:
+    long = "x" * 140_000
+    assert len(read(f"{long}\ntime,modem.a [b]\n2026-01-02T12:00Z,1\n").observations) == 1
+    with pytest.raises(InvalidError, match="Line 1: a cell is longer than"):
+        read(f"time,modem.a [b],{long}\n2026-01-02T12:00Z,1\n")
+
+
 @pytest.mark.parametrize(
     ("text", "at"),
     [
@@ -269,3 +276,248 @@ def test_the_form_of_the_times_can_be_said() -> None:
 def test_lines_before_the_header_are_named() -> None:
     found = read("# of the roof\n" + ROWS)
     assert [str(each) for each in found.left_out] == ["line 1: above the header"]
+
+
+def moments(text: str, **form: Any) -> list[str]:
+    return [f"{each.at:%m-%d %H:%M}" for each in read(text, **form).observations]
+
+
+RAIN = {"Rain": "weather.rain_mm_per_h"}
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("date,hour,Rain\n2026-11-20,0,0.0\n2026-11-20,1,0.0\n2026-11-20,24,0.0\n", {}),
+        ("# STN,YYYYMMDD, HH,Rain\n260,20261120,  0,0\n260,20261120,  1,0\n260,20261120, 24,0\n", {"time_column": "YYYYMMDD"}),
+        ("Datum;Uhrzeit;Rain\n20.11.2026;0:00;0,0\n20.11.2026;01:00;0,0\n20.11.2026;24:00;0,0\n", {"time_column": "Datum"}),
+        ("Datum;Time;Rain\n20.11.2026;0:00;0,0\n20.11.2026;01:00;0,0\n20.11.2026;24:00;0,0\n", {}),
+        ("Date,Time,Rain\n20261120,0:00,0\n20261120,01:00,0\n20261120,24:00,0\n", {}),
+        ("date,utc,Rain\n2026-11-20,00:00,0\n2026-11-20,01:00,0\n2026-11-20,24:00,0\n", {"zone": None, "link_zone": "Asia/Tokyo"}),
+    ],
+)  # fmt: skip
+def test_a_day_and_a_column_of_hours_are_one_moment(text: str, options: dict[str, Any]) -> None:
+    found = moments(text, columns=RAIN, **{"zone": "UTC", **options})
+    assert found == ["11-20 00:00", "11-20 01:00", "11-21 00:00"]
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "options"),
+    [
+        ("date,slot,Rain\n2026-11-20,a,0\n2026-11-20,b,0\n", "slot", {}),
+        ("date,hour,minute,Rain\n2026-11-20,1,00,0\n2026-11-20,1,10,0\n", "minute", {}),
+        ("date,hour,Rain\n20.11.26,1,0\n20.11.26,2,0\n", "hour", {"time_format": "%d.%m.%y"}),
+    ],
+)
+def test_equal_times_that_another_column_tells_apart_are_refused_with_its_name(
+    text: str, column: str, options: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidError, match=f"Lines 2 and 3 have the same time .* differ in column '{column}'"):
+        read(text, columns=RAIN, zone="UTC", **options)
+    daily = "date,weather.rain_mm_per_h\n2026-11-20,1\n2026-11-21,1\n2026-11-21,1\n"
+    assert moments(daily, zone="UTC") == ["11-20 00:00", "11-21 00:00"]
+
+
+def test_a_row_with_a_day_and_no_hour_has_no_time() -> None:
+    found = read("date,hour,Rain\n2026-11-20,1,0\n2026-11-20,2,1\n2026-11-20,,0\n", columns=RAIN, zone="UTC")
+    assert [str(each) for each in found.left_out] == ["line 4: has no time"]
+
+
+def test_two_columns_are_read_by_a_form_for_both() -> None:
+    text = "Date,Time,Rain\n11/20/26,12:30 AM,0\n11/20/26,1:00 PM,1\n"
+    assert moments(text, columns=RAIN, zone="UTC", time_format="%m/%d/%y %I:%M %p") == ["11-20 00:30", "11-20 13:00"]
+    with pytest.raises(InvalidError, match=r"'12:30 AM' is not a time; .*--time-format"):
+        read(text, columns=RAIN, zone="UTC")
+
+
+OPEN_METEO = "latitude,longitude,utc_offset_seconds,timezone\n47.1,8.5,{},{}\n\n"
+NOON_LOCAL = "time,weather.rain_mm_per_h\n2026-11-20 12:00,1\n"
+
+
+@pytest.mark.parametrize(
+    ("above", "at"),
+    [
+        ("#DEBUG: Time Zone     -> Etc/UTC\n", "12:00"),
+        ("Timezone;Europe/Madrid\n", "11:00"),
+        ("# Time zone: UTC+01:00\n", "11:00"),
+        ("# times are UTC\n", "12:00"),
+        ("# time zone: local\n", "17:00"),
+        ("# of the roof\n", "17:00"),
+        (OPEN_METEO.format(3600, "Europe/Zurich"), "11:00"),
+        (OPEN_METEO.format(0, "GMT"), "12:00"),
+        (OPEN_METEO.format(0, ""), "12:00"),
+    ],
+)
+def test_the_zone_that_a_file_says_goes_before_that_of_its_link(above: str, at: str) -> None:
+    assert moments(above + NOON_LOCAL, link_zone="America/New_York") == [f"11-20 {at}"]
+    assert moments(above + NOON_LOCAL, zone="Europe/Madrid", link_zone="America/New_York") == ["11-20 11:00"]
+
+
+def test_a_header_of_times_that_says_utc_is_believed() -> None:
+    text = NOON_LOCAL.replace("time,", "Time (UTC),")
+    assert moments(text, time_column="Time (UTC)", link_zone="America/New_York") == ["11-20 12:00"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("# Time zone: MEZ\n" + NOON_LOCAL, "Line 1 says the time zone 'MEZ', which is not known.*--time-zone"),
+        ("# Time zone: Mars/Crater\n" + NOON_LOCAL, "'Mars/Crater', which is not known"),
+        (OPEN_METEO.format(7200, "Europe/Zurich") + NOON_LOCAL, "Line 5: by 7200 s and Europe/Zurich, .*--time-zone"),
+    ],
+)
+def test_a_zone_that_cannot_be_decided_is_refused_unless_it_is_said_or_not_needed(text: str, why: str) -> None:
+    with pytest.raises(InvalidError, match=why):
+        read(text, link_zone="UTC")
+    assert moments(text, zone="UTC") == moments(text.replace("12:00,", "12:00Z,"), link_zone="UTC") == ["11-20 12:00"]
+
+
+@pytest.mark.parametrize("header", ["time,temperature_2m_max", "weather.rain_mm_per_h,date"])
+def test_a_further_table_is_left_out_and_named(header: str) -> None:
+    text = f"time,weather.rain_mm_per_h\n2026-11-20T06:00Z,1\n2026-11-20T07:00Z,2\n\n{header}\n2026-11-20,8\n2026-11-21,9\n"
+    found = read(text, zone="UTC")
+    assert [each.value for each in found.observations] == [1, 2]
+    assert [str(each) for each in found.left_out] == [f"lines 5 to 7: another table ({header.replace(',', ', ')})"]
+    with pytest.raises(InvalidError, match="Line 5 begins another table"):
+        read(text, zone="UTC", is_strict=True)
+
+
+def test_a_header_that_is_repeated_ends_nothing() -> None:
+    header = "time,weather.rain_mm_per_h\n"
+    assert moments(f"{header}2026-11-20T06:00Z,1\n{header}2026-11-20T07:00Z,2\n") == ["11-20 06:00", "11-20 07:00"]
+
+
+@pytest.mark.parametrize("row", [",1,time", ",valid,dry", "time", "broken,time,NA"])
+def test_a_row_of_data_with_a_word_that_names_times_ends_nothing(row: str) -> None:
+    text = f"time,weather.rain_mm_per_h,note\n2026-11-20T06:00Z,1,\n{row}\n2026-11-20T07:00Z,2,\n"
+    assert moments(text) == ["11-20 06:00", "11-20 07:00"]
+
+
+def column(quantity: str, cells: list[str]) -> str:
+    return f"time,{quantity}\n" + "".join(f"2026-11-20T00:{at:02}Z,{cell}\n" for at, cell in enumerate(cells))
+
+
+@pytest.mark.parametrize(
+    ("quantity", "cells", "flags"),
+    [
+        ("weather.gust_m_per_s [m/s]", ["3", "-999", "9999", "4", "999.9"], "--missing=-999 --missing=9999 --missing=999.9"),
+        ("weather.dewpoint_c [°C]", ["-3", "-999.9", "4"], "--missing=-999.9"),
+        ("weather.wind_m_per_s", ["3", "99.0", "99.9"], "--missing=99.0 --missing=99.9"),
+        ("weather.rain_mm_per_h", ["0", "99.99"], "--missing=99.99"),
+        ("weather.temperature_c", ["5", "-999", "9999", "85.0"], "--missing=-999 --missing=9999 --missing=85.0"),
+        ("weather.rain_mm_per_h", ["0", "-1"], "--missing=-1"),
+    ],
+)  # fmt: skip
+def test_all_that_may_stand_for_no_value_is_named_at_once_with_what_to_say(
+    quantity: str, cells: list[str], flags: str
+) -> None:
+    with pytest.raises(InvalidError) as caught:
+        read(column(quantity, cells))
+    assert f"({flags})" in caught.value.message
+    missing = [flag.removeprefix("--missing=") for flag in flags.split()]
+    assert len(read(column(quantity, cells), missing=missing).observations) == len(cells) - len(missing)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "cells"),
+    [
+        ("weather.rain_mm_per_h", ["0", "60", "99.9"]),
+        ("weather.rain_mm_per_h", ["0", "9.99e1"]),
+        ("weather.radiation [W/m2]", ["0", "870", "999"]),
+        ("weather.pressure_hpa", ["998", "999", "999.9"]),
+        ("weather.cloud_percent", ["10", "99"]),
+        ("modem.level_percent [%]", ["10", "99"]),
+        ("modem.rx_dbm [dBm]", ["-60", "-99"]),
+    ],
+)
+def test_a_number_that_is_like_others_or_written_with_an_exponent_is_a_value(quantity: str, cells: list[str]) -> None:
+    assert [each.value for each in read(column(quantity, cells)).observations] == [float(cell) for cell in cells]
+
+
+def test_a_refusal_says_how_a_true_value_is_written() -> None:
+    with pytest.raises(InvalidError, match=r"with an exponent: 9\.99e1 for 99\.9\."):
+        read(column("weather.rain_mm_per_h", ["0", "99.9"]))
+    with pytest.raises(InvalidError, match=r"with an exponent: -9\.99e2 for -999\."):
+        read(column("weather.dewpoint_c [°C]", ["0", "-999"]))
+
+
+def local(*rows: str) -> str:
+    return "time,weather.rain_mm_per_h\n" + "".join(f"2026-{row},0\n" for row in rows)
+
+
+def test_times_that_clocks_leave_out_are_left_out_and_named() -> None:
+    found = read(local("03-29 01:30", "03-29 02:30", "03-29 03:30", "03-29 04:30"), link_zone="Europe/Madrid")
+    assert [f"{each.at:%H:%M}" for each in found.observations] == ["00:30", "01:30", "02:30"]
+    (said,) = found.left_out
+    assert str(said) == "line 3: '2026-03-29 02:30' is left out: clocks are set forward in Europe/Madrid"
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (["01:30", "02:00", "02:30", "02:00", "02:30", "03:00"], ["23:30", "00:00", "00:30", "01:00", "01:30", "02:00"]),
+        (["01:30", "02:30", "02:30", "03:30"], ["23:30", "00:30", "01:30", "02:30"]),
+        (["02:30", "02:00"], ["00:30", "01:00"]),
+        (["01:30", "02:30", "03:30"], ["23:30", "02:30"]),
+        (["01:00", "01:00", "02:30", "02:30", "03:30"], ["00:00", "02:30"]),
+        (["01:30", "02:30", "02:00", "02:30", "02:10", "03:30"], ["23:30", "02:30"]),
+        (["03:30", "02:30", "02:30", "01:30"], ["02:30", "23:30"]),
+    ],
+)  # fmt: skip
+def test_times_that_come_twice_are_told_apart_by_the_order_of_the_file_or_left_out(
+    rows: list[str], expected: list[str]
+) -> None:
+    expected = ["23:00" if each == "00:00" and rows[0] == "01:00" else each for each in expected]
+    found = read(local(*(f"10-25 {row}" for row in rows)), link_zone="Europe/Madrid")
+    assert [f"{each.at:%H:%M}" for each in found.observations] == expected
+    assert all("comes twice: clocks are set back in Europe/Madrid" in str(each) for each in found.left_out)
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_cut"),
+    [
+        (["15.5", "16.5", "1"], True),
+        (["15.5", "16.5", "17."], True),
+        (["15.5", "16.5", "17"], True),
+        (["15", "16", "1"], True),
+        (["15.5", "16.5", "9.5"], False),
+        (["15", "16", "17"], False),
+        (["9", "10", "8"], False),
+        (["15.5", "1"], False),
+    ],
+)
+def test_a_last_number_that_may_be_cut_off_is_left_out_and_named(cells: list[str], is_cut: bool) -> None:
+    whole = column("weather.temperature_c", cells)
+    found = read(whole.removesuffix("\n"))
+    assert len(found.observations) == len(cells) - is_cut
+    named = f"line {len(cells) + 1}: '{cells[-1]}' is shorter than the others of its column, and no line end follows"
+    assert [str(each) for each in found.left_out] == [named] * is_cut
+    assert len(read(whole).observations) == len(cells)
+    german = "time;weather.temperature_c" + whole.partition("_c")[2].replace(".", ",").replace("Z,", "Z;").removesuffix(
+        "\n"
+    )
+    assert len(read(german).observations) == len(cells) - is_cut
+
+
+def test_seconds_since_1970_that_may_be_days_and_hours_are_refused() -> None:
+    text = "time,weather.temperature_c\n1612011530,5\n1612011540,6\n"
+    with pytest.raises(InvalidError, match=r"Line 2: '1612011530' may be .* --time-format %y%m%d%H%M"):
+        read(text)
+    assert moments(text, time_format="%y%m%d%H%M", zone="UTC") == ["12-01 15:30", "12-01 15:40"]
+    assert moments(text + "1612011590,7\n") == ["01-30 12:58", "01-30 12:59", "01-30 12:59"]
+
+
+@pytest.mark.parametrize("name", ["station", "location_id", "STATIONS_ID"])
+def test_rows_of_two_stations_are_refused(name: str) -> None:
+    text = f"{name},time,weather.rain_mm_per_h\nA,2026-11-20T00:00Z,0\nB,2026-11-20T00:00Z,0\n"
+    with pytest.raises(InvalidError, match=f"Lines 2 and 3 are of two stations, 'A' and 'B' .{name}.: keep the rows"):
+        read(text)
+
+
+def test_decimal_commas_in_quotes_are_read_where_they_are_no_thousands() -> None:
+    cells = ['"5,1"', '"-0,125"', '"5,1234"', '"1,013"', '"1,013.2"', "2", "3"]
+    found = read(column("modem.a [b]", cells))
+    assert [each.value for each in found.observations] == [5.1, -0.125, 5.1234, 2, 3]
+    assert [str(each) for each in found.left_out] == [
+        "line 5: '1,013' is not a number", "line 6: '1,013.2' is not a number",
+    ]  # fmt: skip
