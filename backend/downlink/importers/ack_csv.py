@@ -6,6 +6,7 @@ The clock and the sequence numbers are 32 bits wide and wrap.
 from __future__ import annotations
 
 import io
+import math
 import warnings
 from array import array
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from downlink.domain.partial import LeftOut
 from downlink.domain.point import Point
-from downlink.domain.sample import TIME_FIELD, fields, fields_of
+from downlink.domain.sample import TIME_FIELD, FieldKind, fields, fields_of
 from downlink.importers.model import Content, ImportedFlow, Ints, UnreadableError
 from downlink.importers.reading import LARGEST, MAX_SAMPLES, checked_columns, refuse_beyond
 from downlink.importers.tcp_fields import to_bps
@@ -36,6 +37,14 @@ KERNEL_ALWAYS = ("now_us", "rtt_us", "cwnd_MB", "total_sent_B", "total_delv_B", 
 KERNEL_WINDOW = ("cwnd_pkt", "each_delv_MB")
 """Either of them says how large a segment is; `each_delv_MB` holds bytes, whatever its name says."""
 KERNEL_OWN = {*KERNEL_ALWAYS, *KERNEL_WINDOW, "ss_status"} - {*NEEDED}
+CANONICAL = {name.lower(): name for name in (*KERNEL_ALWAYS, *KERNEL_WINDOW)}
+IN_EVERY_ROW = {"now_us", "bytes_acked", "mss"}
+IN_EVERY_KERNEL_ROW = {"now_us", "total_delv_B", "cwnd_MB", "cwnd_pkt"}
+RISING = {"now_us", "bytes_acked", "total_delv_B", "total_sent_B"}
+NO_VALUE = {b"", b"NA", b"N/A", b"NULL", b"NONE", b"-"}
+"""What R, databases and spreadsheets write into a cell without a value, in capitals."""
+NEVER_SET_SEGMENTS = 2_147_483_647
+"""The spreadsheet form of our own tables leaves such a slow-start threshold empty."""
 BYTES_PER_MB = 1_000_000
 SEGMENT_TOLERANCE = 0.05
 MOST_BAD = 0.01
@@ -57,18 +66,27 @@ def header_of(content: bytes) -> list[str]:
 
 
 def plain_table(content: bytes) -> bytes:
-    """An ACK log as R and European spreadsheets write it, with commas, without quotes and in lower case; other texts as they are."""
+    """An ACK log or our own table as R and spreadsheets write it, with commas, without quotes; other texts as they are."""
     end = content.find(b"\n")
     first = content[:end] if 0 <= end < MAX_ROW_BYTES else b""
     delimiter = max((b",", b";", b"\t"), key=first.count)
-    names = [name.strip(b'" \r') for name in first.split(delimiter)]
-    header = b",".join(name.lower() for name in names)
-    if header == first.rstrip(b"\r") or not is_ack_csv(header.decode(errors="replace").split(",")):
+    names = [_canonical(name.strip(b'" \r')) for name in first.split(delimiter)]
+    header = b",".join(names)
+    if header == first.rstrip(b"\r") or not _is_ours(header.decode(errors="replace").split(",")):
         return content
     body = content[end:].replace(b'"', b"")
     if delimiter == b";":
         body = body.replace(b",", b".")
     return header + body.replace(delimiter, b",")
+
+
+def _canonical(name: bytes) -> bytes:
+    lower = name.lower()
+    return CANONICAL.get(lower.decode(errors="replace"), "").encode() or lower
+
+
+def _is_ours(header: list[str]) -> bool:
+    return is_ack_csv(header) or is_downlink_csv(header) or bool(missing_columns(header))
 
 
 def is_ack_csv(header: list[str]) -> bool:
@@ -94,16 +112,15 @@ def is_downlink_csv(header: list[str]) -> bool:
 
 def read_ack_csv(content: bytes) -> Content:
     """One flow with every ACK. Sent bytes count from the flow's first byte. A further column with holes is left out and named."""
-    read, bad_rows = _table(content, header_of(content))
+    header = header_of(content)
+    read, bad_rows = _table(content, header, IN_EVERY_ROW if set(NEEDED) <= set(header) else IN_EVERY_KERNEL_ROW)
     table = _as_ack_log(read)
     left_out = [name for name, column in table.items() if name not in NEEDED and not np.all(np.isfinite(column))]
     table = {name: column for name, column in table.items() if name not in left_out}
     columns = {ours: _whole(table[theirs], theirs) for theirs, ours in PLAIN.items() if theirs in table}
     refuse_beyond("snd_mss_bytes", columns["snd_mss_bytes"])
     columns["elapsed_us"] = _elapsed_us(_whole(table["now_us"], "now_us"))
-    rtt_us = _whole(table["rtt_us"], "rtt_us")
-    # A sample that was negative in the kernel arrives as a huge unsigned number.
-    columns["ack_rtt_us"] = np.where((rtt_us < 0) | (rtt_us >= WRAP // 2), -1, rtt_us)
+    columns["ack_rtt_us"], without_rtt = _rtts_us(table["rtt_us"])
     if "snd_nxt" in table:
         columns["snd_nxt_bytes"] = _sent_bytes(table, columns)
     elif "total_sent_B" in table:
@@ -114,24 +131,52 @@ def read_ack_csv(content: bytes) -> Content:
     _check(columns)
     flow = ImportedFlow(1, Point.SENDER, checked_columns(columns, is_per_ack=True), is_per_ack=True)
     holes = tuple(LeftOut(name, "column", "it has holes") for name in left_out)
-    return Content((flow,), metadata={"left_out": left_out}, left_out=(*bad_rows, *holes))
+    return Content((flow,), metadata={"left_out": left_out}, left_out=(*bad_rows, *without_rtt, *holes))
+
+
+def _rtts_us(column: NDArray[np.float64]) -> tuple[Ints, tuple[LeftOut, ...]]:
+    """The RTT samples, -1 where an ACK has none, and how many cells hold no number."""
+    is_number = np.isfinite(column)
+    if not is_number.any():
+        raise UnreadableError("column rtt_us holds no number; record the RTT of each ACK")
+    rtt_us = _whole(np.where(is_number, column, -1), "rtt_us")
+    absent = int(np.count_nonzero(~is_number))
+    said = f"no number in {absent:,} of {len(column):,} rows, which count as ACKs without an RTT sample"
+    # A sample that was negative in the kernel arrives as a huge unsigned number.
+    rtts_us = np.where((rtt_us < 0) | (rtt_us >= WRAP // 2), -1, rtt_us)
+    return rtts_us, (LeftOut("rtt_us", "column", said),) if absent else ()
 
 
 def read_downlink_csv(content: bytes) -> Content:
     """A trace as Downlink exports it: the fields of `docs/fields.csv`, a row per poll or, with `ack_rtt_us`, per ACK."""
-    table, bad_rows = _table(content, header_of(content))
+    table, bad_rows = _table(content, header_of(content), {TIME_FIELD})
     strange = sorted(set(table) - set(fields()))
-    known = {name: column for name, column in table.items() if name not in strange}
+    known, holes = _without_holes({name: column for name, column in table.items() if name not in strange})
     if known.keys() <= {TIME_FIELD}:
-        raise UnreadableError(f"it has columns that are not measured fields: {', '.join(strange)[:200]}")
+        raise UnreadableError(
+            f"it has columns that are not measured fields: {', '.join(strange)[:200]}"
+            if strange or not holes
+            else f"each of its columns has cells without a value: {', '.join(each.what for each in holes)[:200]}"
+        )
     is_per_ack = "ack_rtt_us" in known
     columns = checked_columns({name: _whole(column, name) for name, column in known.items()}, is_per_ack=is_per_ack)
     point = Point.RECEIVER if set(columns) <= {field.name for field in fields_of(Point.RECEIVER)} else Point.SENDER
     unknown = tuple(LeftOut(name[:40], "column", "it is no measured field of this version") for name in strange)
-    return Content((ImportedFlow(1, point, columns, is_per_ack=is_per_ack),), left_out=(*bad_rows, *unknown))
+    flow = ImportedFlow(1, point, columns, is_per_ack=is_per_ack)
+    return Content((flow,), left_out=(*bad_rows, *holes, *unknown))
 
 
-def _table(content: bytes, header: list[str]) -> tuple[Table, tuple[LeftOut, ...]]:
+def _without_holes(table: Table) -> tuple[Table, tuple[LeftOut, ...]]:
+    """The columns that have a value in each row; an empty threshold is one that was never set."""
+    found = {name: column for name, column in table.items() if not np.any(np.isnan(column))}
+    if "ssthresh_segments" in table.keys() - found.keys():
+        thresholds = table["ssthresh_segments"]
+        found["ssthresh_segments"] = np.where(np.isnan(thresholds), NEVER_SET_SEGMENTS, thresholds)
+    holes = tuple(LeftOut(name, "column", "it has holes") for name in table if name not in found)
+    return {name: found[name] for name in table if name in found}, holes
+
+
+def _table(content: bytes, header: list[str], in_every_row: set[str]) -> tuple[Table, tuple[LeftOut, ...]]:
     if len(set(header)) < len(header):
         raise UnreadableError("a column name appears twice")
     if content.count(b"\n") > MAX_SAMPLES:
@@ -141,24 +186,66 @@ def _table(content: bytes, header: list[str]) -> tuple[Table, tuple[LeftOut, ...
     rows = io.BytesIO(content)
     if any(len(row) > MAX_ROW_BYTES for row in iter(lambda: rows.readline(MAX_ROW_BYTES + 1), b"")):
         raise UnreadableError(f"a row is longer than {MAX_ROW_BYTES} bytes")
-    return _numbers(content, header)
+    return _numbers(content, header, in_every_row)
 
 
-def _numbers(content: bytes, header: list[str]) -> tuple[Table, tuple[LeftOut, ...]]:
+def _numbers(content: bytes, header: list[str], in_every_row: set[str]) -> tuple[Table, tuple[LeftOut, ...]]:
     """The table, and rows that cannot be read: a row more or less of counters is a longer step between two others."""
-    body = _filled(content.partition(b"\n")[2])
+    body, cut = _without_cut_row(_filled(content.partition(b"\n")[2]), header)
     if not body.strip():
         raise UnreadableError("it has a header and no rows")
     left_out: tuple[LeftOut, ...] = ()
+    needed = [place for place, name in enumerate(header) if name in in_every_row]
     try:
         rows = _loaded(body)
+        is_whole = rows.shape[1] != len(header) or bool(np.isfinite(rows[:, needed]).all())
     except ValueError:  # of a row, or of what a comment holds
-        rows, left_out = _without_bad_rows(body, len(header))
+        is_whole = False
+    if not is_whole:
+        rows, left_out = _without_bad_rows(body, header, needed)
     if rows.shape[0] == 0:
-        raise UnreadableError("it has a header and no rows")
-    if rows.shape[1] != len(header):
-        raise UnreadableError(f"the header names {len(header)} columns and the rows have {rows.shape[1]}")
-    return dict(zip(header, rows.T, strict=True)), left_out
+        said = f"{left_out[0].place} {left_out[0].reason}" if left_out else "it has a header and no rows"
+        raise UnreadableError(said)
+    _refuse_width(rows.shape[1], len(header))
+    return dict(zip(header, rows.T, strict=True)), (*left_out, *cut)
+
+
+def _refuse_width(of_rows: int, of_header: int) -> None:
+    if of_rows != of_header:
+        way = "; write numbers with a decimal point, without signs between thousands" if of_rows > of_header else ""
+        raise UnreadableError(f"the header names {of_header} columns and the rows have {of_rows}{way}")
+
+
+def _without_cut_row(body: bytes, header: list[str]) -> tuple[bytes, tuple[LeftOut, ...]]:
+    """The rows without a last one that may end within a number: nothing ends its line, and the number is short or falls."""
+    start = body.rfind(b"\n") + 1
+    last, before = body[start:], body[:start]
+    cell = _last_cell(last)
+    is_ended = cell != cell.rstrip() or b"#" in last
+    if not before.strip() or not last or is_ended or last.count(b",") != len(header) - 1:
+        return body, ()
+    longest, previous = 0, b""
+    for row in io.BytesIO(before):
+        if row.strip() and b"#" not in row:
+            previous = _last_cell(row).strip()
+            longest = max(longest, len(previous))
+    if len(cell) >= longest and not (_rises(header[-1]) and _is_less(cell, previous)):
+        return body, ()
+    row_number = before.count(b"\n") + 2
+    fault = f"it has no line end, and its last value {_text(cell)!r} seems cut off"
+    return before, (LeftOut("", f"row {row_number}", fault),)
+
+
+def _last_cell(row: bytes) -> bytes:
+    return row[row.rfind(b",") + 1 :]
+
+
+def _rises(name: str) -> bool:
+    return name in RISING or (name in fields() and fields()[name].kind is not FieldKind.GAUGE)
+
+
+def _is_less(cell: bytes, before: bytes) -> bool:
+    return _is_number(cell) and _is_number(before) and _value(cell) < _value(before)
 
 
 def _loaded(body: bytes) -> NDArray[np.float64]:
@@ -167,8 +254,13 @@ def _loaded(body: bytes) -> NDArray[np.float64]:
         return np.loadtxt(io.BytesIO(body), delimiter=",", ndmin=2, encoding="utf-8", comments="#")
 
 
-def _without_bad_rows(body: bytes, columns: int) -> tuple[NDArray[np.float64], tuple[LeftOut, ...]]:
-    """The other rows; the header is row 1. UnreadableError where those left out are more than MOST_BAD of them."""
+def _without_bad_rows(
+    body: bytes, header: list[str], needed: list[int]
+) -> tuple[NDArray[np.float64], tuple[LeftOut, ...]]:
+    """The other rows; the header is row 1. UnreadableError where those left out are more than MOST_BAD of them.
+
+    needed: places of the columns that hold a number in each row.
+    """
     numbers = array("d")
     left_out: list[LeftOut] = []
     for row, line in enumerate(body.split(b"\n"), start=2):
@@ -176,29 +268,36 @@ def _without_bad_rows(body: bytes, columns: int) -> tuple[NDArray[np.float64], t
         if not cells:
             continue
         values = cells.split(b",")
-        if fault := _fault_of_row(values, columns):
+        if fault := _fault_of_row(values, header, needed):
             left_out.append(LeftOut("", f"row {row}", fault))
         else:
-            numbers.extend(map(float, values))
-    rows = np.frombuffer(numbers, dtype=np.float64).reshape(-1, columns)
+            numbers.extend(map(_value, values))
+    rows = np.frombuffer(numbers, dtype=np.float64).reshape(-1, len(header))
     if left_out and len(left_out) > max(1, MOST_BAD * len(rows)):
         raise UnreadableError(f"{left_out[0].place} {left_out[0].reason}")
     return rows, tuple(left_out)
 
 
-def _fault_of_row(values: list[bytes], columns: int) -> str | None:
-    if len(values) != columns:
-        return f"has {len(values)} values, and the header names {columns} columns"
-    odd = next((value for value in values if not _is_number(value)), None)
-    return None if odd is None else f"holds {_text(odd)!r}, which is not a number"
+def _fault_of_row(values: list[bytes], header: list[str], needed: list[int]) -> str | None:
+    if len(values) != len(header):
+        return f"has {len(values)} values, and the header names {len(header)} columns"
+    if (odd := next((value for value in values if not _is_number(value)), None)) is not None:
+        return f"holds {_text(odd)!r}, which is not a number"
+    absent = next((place for place in needed if not math.isfinite(_value(values[place]))), None)
+    return None if absent is None else f"has no usable value in column {header[absent]}"
 
 
 def _is_number(value: bytes) -> bool:
     try:
-        float(value)
+        _value(value)
     except ValueError:
         return False
     return b"_" not in value
+
+
+def _value(cell: bytes) -> float:
+    """The number of a cell, NaN where it has none. Raises ValueError for any other text."""
+    return math.nan if cell.strip().upper() in NO_VALUE else float(cell)
 
 
 def _text(value: bytes) -> str:

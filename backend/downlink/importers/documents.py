@@ -14,7 +14,14 @@ from downlink.importers.model import UnreadableError
 MAX_DOCUMENTS = 500
 MAX_VALUES = 8_000_000
 """Three days of `iperf3 -J` at a second. A value takes up to 150 bytes of memory, and may be written with three."""
-OPENING = re.compile(rb"^[ \t]*\{", re.MULTILINE)
+_REPORT = rb'\{(?=\s*+"start"\s*+:\s*+\{)'
+OPENING = re.compile(rb"^[ \t]*+\{|" + _REPORT, re.MULTILINE)
+"""What begins a document: a brace that begins a line, or iperf3's report, also behind other text: `^C{`, `run 2: {`."""
+FRESH = re.compile(rb"^\{|" + _REPORT, re.MULTILINE)
+"""What begins one also where the document before it was cut off."""
+KEY = re.compile(rb'"[ \t]*+:[ \t]*+\Z')
+MAX_BLANKS = 64
+NO_TEXT = b" \t\r\n,[]"
 BETWEEN = re.compile(rb"[ \t\r\n,]*+")
 # A string that never ends is one token to the end of the text: each byte is looked at once, whatever the text.
 TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}]', re.DOTALL)
@@ -32,12 +39,15 @@ def parsed_line(line: bytes) -> object:
     return repaired_json(line)
 
 
+_WINDOWS = rb"nan(?:\(\w*+\))?|1\.\#[a-z]++\d*+"
 NO_NUMBER = re.compile(
-    rb'"(?:[^"\\]|\\.)*+"|(?P<before>[:,\[]\s*+)[+-]?(?:nan|inf(?:inity)?)(?=\s*[,}\]])|(?P<power>\d[eE]) (?=\d)',
+    rb'"(?:[^"\\]|\\.)*+"|(?P<before>[:,\[]\s*+)[+-]?(?:inf(?:inity)?|' + _WINDOWS + rb")(?=\s*[,}\]])"
+    rb"|(?P<power>\d[eE]) (?=\d)",
     re.IGNORECASE | re.DOTALL,
 )
-"""What C programs print for a number that is none, outside of strings, and a power of ten whose plus sign was lost."""
-NO_NUMBER_HINT = re.compile(rb"[:,\[]\s*+[+-]?(?:nan|inf)|\d[eE] \d", re.IGNORECASE)
+"""What C programs print for a number that is none (on Windows `-1.#IND`, `-nan(ind)`), outside of strings, and a power of ten
+whose plus sign was lost."""
+NO_NUMBER_HINT = re.compile(rb"[:,\[]\s*+[+-]?(?:nan|inf|1\.\#)|\d[eE] \d", re.IGNORECASE)
 BOTH_WAYS = ("sum_sent", "sum_received", "sum")
 """iperf3 3.7 to 3.10 writes these twice for `--bidir`: of the client's sending, then of the other way."""
 
@@ -89,13 +99,13 @@ def as_utf8(content: bytes) -> bytes:
 
 
 def from_first_object(content: bytes) -> bytes | None:
-    """The text from the first line on that opens a JSON object; None when there is none."""
-    found = OPENING.search(content)
-    return content[found.end() - 1 :] if found else None
+    """The text from the first brace on that opens a line or a report of iperf3; None when there is none."""
+    start = _beginning(content, OPENING, 0, len(content))
+    return None if start is None else content[start:]
 
 
 def documents_in(content: bytes) -> list[bytes]:
-    """The text of each document, the last one perhaps cut off."""
+    """The text of each document, of which any may be cut off."""
     spans = []
     for span in _spans(content):
         spans.append(span)
@@ -104,25 +114,77 @@ def documents_in(content: bytes) -> list[bytes]:
     return [content[start:end] for start, end in spans]
 
 
+def first_of(content: bytes) -> object:
+    """The first object of a text that can be parsed, None where there is none."""
+    for start, end in _spans(content):
+        try:
+            return repaired_json(content[start:end])
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def lines_of(content: bytes) -> bytes:
+    """The objects of a text, each on one line: the one where it begins. Other text between them stays."""
+    parts: list[bytes] = []
+    at = line_ends = 0
+    for start, end in _spans(content):
+        between, text = _text_or_line_ends(content[at:start]), content[start:end]
+        if parts and not line_ends and b"\n" not in between:
+            line_ends = 1
+        parts += [b"\n" * line_ends, between, text.replace(b"\n", b" ")]
+        at, line_ends = end, text.count(b"\n")
+    if at < len(content):
+        parts += [b"\n" * line_ends, _text_or_line_ends(content[at:])]
+    return b"".join(parts)
+
+
+def _text_or_line_ends(between: bytes) -> bytes:
+    """What lies between objects, without the signs of an array."""
+    return between if between.strip(NO_TEXT) else b"\n" * between.count(b"\n")
+
+
 def _spans(content: bytes) -> Iterator[tuple[int, int]]:
-    """Where documents begin and end: braces are counted, except those in strings."""
-    start = _next_opening(content, 0)
+    """Where documents begin and end. One that was cut off seems to hold those behind it: then each ends where the next begins."""
+    start, limit, cut_to = _next_opening(content, 1 if content.startswith(b"[") else 0), 0, 0
     while start is not None:
-        depth, end = 0, len(content)
-        for token in TOKEN.finditer(content, start):
-            depth += {b"{": 1, b"}": -1}.get(token[0], 0)
-            if depth == 0:
-                end = token.end()
-                break
-        yield start, end
-        start = _next_opening(content, end)
+        if start < cut_to and limit <= start:  # each byte is looked at a few times at most, however many were cut off
+            limit = _beginning(content, FRESH, start + 1, cut_to) or 0
+            cut_to = cut_to if limit else 0
+        end = _end(content, start, limit if start < cut_to else len(content))
+        if start >= cut_to and _beginning(content, FRESH, start + 1, end) and not _is_json(content[start:end]):
+            limit, cut_to = 0, end
+        else:
+            yield start, end
+            start = _next_opening(content, end)
+
+
+def _end(content: bytes, start: int, limit: int) -> int:
+    """Where the object ends that begins at start: braces are counted, except those in strings."""
+    depth = 0
+    for token in TOKEN.finditer(content, start, limit):
+        depth += {b"{": 1, b"}": -1}.get(token[0], 0)
+        if depth == 0:
+            return token.end()
+    return limit
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        repaired_json(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _next_opening(content: bytes, at: int) -> int | None:
-    """The next brace that opens a document: the very next sign, or the first of a line."""
+    """The next brace that opens a document: the very next sign, or one that begins a line or a report."""
     between = BETWEEN.match(content, at)
     after = between.end() if between else at
-    if content[after : after + 1] == b"{":
-        return after
-    found = OPENING.search(content, at)
-    return found.end() - 1 if found else None
+    return after if content[after : after + 1] == b"{" else _beginning(content, OPENING, at, len(content))
+
+
+def _beginning(content: bytes, pattern: re.Pattern[bytes], at: int, limit: int) -> int | None:
+    """The first match that is no value of a key: a client's report may hold its server's."""
+    places = (found.end() - 1 for found in pattern.finditer(content, at, limit))
+    return next((place for place in places if not KEY.search(content, max(0, place - MAX_BLANKS), place)), None)

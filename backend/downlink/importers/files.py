@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -24,8 +25,10 @@ from downlink.importers.ack_csv import (
 from downlink.importers.documents import (
     as_utf8,
     documents_in,
+    first_of,
     from_first_object,
     has_many_values,
+    lines_of,
     parsed_line,
     repaired_json,
     too_many_values,
@@ -42,12 +45,15 @@ from downlink.importers.iperf3 import documents_of_events, is_iperf3, is_stream_
 from downlink.importers.model import Content, ImportedTrace, SourceKind, UnreadableError, refused
 from downlink.importers.ndt7 import is_ndt7, read_ndt7
 from downlink.importers.packing import Member, members
-from downlink.importers.reading import checked_start
+from downlink.importers.reading import SAY_START, checked_start
 from downlink.importers.tcp_info import is_tcp_info, read_tcp_info
 
 MAX_FILE_BYTES = 256 * 2**20
 MAX_UNPACKED_BYTES = 512 * 2**20
 MAX_PATH_CHARS = 120
+CUT_OFF = "it was cut off: fetch the file again, or repeat the test"
+CHANGED = "import it as the tool wrote it, or repeat the test"
+FIRST_ON_LINE = re.compile(rb"\[\s*\n\s*\{")
 
 Found = ImportedTrace | InvalidError
 Reader = Callable[[], Content]
@@ -110,9 +116,10 @@ def _tests_of(member: Member, name: str, now: datetime | None, *, is_strict: boo
 def _read(kind: SourceKind, name: str, digest: str, read: Reader, now: datetime | None, *, is_strict: bool) -> Found:
     try:
         content = read()
-        if is_strict and content.left_out:
-            raise UnreadableError("; ".join(told(content.left_out)))
-        started_at = content.started_at if now is None else checked_start(content.started_at, now)
+        started_at, unknown = _started_at(content, now)
+        left_out = (*content.left_out, *unknown)
+        if is_strict and left_out:
+            raise UnreadableError("; ".join(told(left_out)))
     except UnreadableError as error:
         return refused(name, str(error))
     shown = replace(
@@ -120,9 +127,18 @@ def _read(kind: SourceKind, name: str, digest: str, read: Reader, now: datetime 
         started_at=started_at,
         test=_printable(content.test),
         failure=_printable(content.failure),
-        left_out=tuple(_shown_part(each) for each in content.left_out),
+        left_out=tuple(_shown_part(each) for each in left_out),
     )
     return ImportedTrace(kind, name, digest, shown)
+
+
+def _started_at(content: Content, now: datetime | None) -> tuple[datetime | None, tuple[LeftOut, ...]]:
+    """When a test began; unknown where that cannot be, so that it can be said."""
+    try:
+        return content.started_at if now is None else checked_start(content.started_at, now), ()
+    except UnreadableError as error:
+        reason = str(error).removeprefix("its start is ")
+        return None, (LeftOut("", "its start", f"{reason}; {SAY_START}"),)
 
 
 def _shown_part(part: LeftOut) -> LeftOut:
@@ -180,24 +196,51 @@ def _json_readers(content: bytes) -> Readers:
             return SourceKind.TCP_INFO, [(lambda: read_tcp_info(content), content)]
         raise too_many_values()
     whole = _object(content)
-    if isinstance(whole, Mapping) and not (is_tcp_info(whole) or is_stream_event(whole)):
+    if isinstance(whole, Mapping) and not _is_of_many(whole):
         kind, read = _kind_of(whole)
         return kind, [(_reader(read, whole), content)]
-    first = _object(content[: content.find(b"\n") + 1]) if whole is None else whole
+    first, lines = _by_line(content, whole)
     if is_tcp_info(first):
-        return SourceKind.TCP_INFO, [(lambda: read_tcp_info(content), content)]
+        return SourceKind.TCP_INFO, [(lambda: read_tcp_info(lines), content)]
     if is_stream_event(first):
-        events = list(documents_of_events(content))
+        events = list(documents_of_events(lines))
         return SourceKind.IPERF3, [(_reader(read_iperf3, each), orjson.dumps(each)) for each in events]
     texts = _each_once(_texts(content, whole)) or [content]
-    kind, read = _kind_of(_document(texts[0]))
+    kind, read = _first_kind(texts)
     return kind, [(_document_reader(kind, read, text), text) for text in texts]
+
+
+def _is_of_many(found: object) -> bool:
+    """Whether an object is one of those that make a test together, each on its line."""
+    return is_tcp_info(found) or is_stream_event(found)
+
+
+def _by_line(content: bytes, whole: object) -> tuple[object, bytes]:
+    """The first object and the text, with an object per line. `jq` writes them over several lines, or as an array."""
+    line = _object(content[: content.find(b"\n") + 1] or content)
+    if _is_of_many(line):
+        return line, content
+    first = whole[0] if isinstance(whole, list) and whole else first_of(content)
+    return first, lines_of(content) if _is_of_many(first) else content
+
+
+def _first_kind(texts: list[bytes]) -> tuple[SourceKind, Callable[[Document], Content]]:
+    """Of the first document that can be read. UnreadableError where none can: the first one's."""
+    first: UnreadableError | None = None
+    for text in texts:
+        try:
+            return _kind_of(_document(text))
+        except UnreadableError as error:
+            first = first or error
+    raise first or UnreadableError("it holds no document")
 
 
 def _texts(content: bytes, whole: object) -> list[bytes]:
     """The documents' own bytes; of an array in which they do not begin lines, as they are written again."""
-    texts = documents_in(content)
-    return [orjson.dumps(each) for each in whole] if isinstance(whole, list) and len(whole) > len(texts) else texts
+    if not isinstance(whole, list):
+        return documents_in(content)
+    texts = documents_in(content) if FIRST_ON_LINE.match(content) else []
+    return [orjson.dumps(each) for each in whole] if len(whole) > len(texts) else texts
 
 
 def _each_once(texts: list[bytes]) -> list[bytes]:
@@ -244,7 +287,8 @@ def _document(text: bytes) -> Document:
     try:
         document = repaired_json(text)
     except (ValueError, RecursionError) as error:
-        raise UnreadableError(f"it is not valid JSON ({error})") from error
+        way = CUT_OFF if "end of data" in str(error) else CHANGED
+        raise UnreadableError(f"it is not valid JSON ({error}); {way}") from error
     if not isinstance(document, Mapping):
         raise UnreadableError("it is JSON but not an object")
     return document

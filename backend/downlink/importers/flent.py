@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from downlink.domain.partial import LeftOut
 from downlink.domain.point import Point
 from downlink.importers.model import Content, Direction, ImportedFlow, Ints, UnreadableError
 from downlink.importers.reading import (
+    LARGEST,
     checked_columns,
     elapsed_us,
     ints,
     listing,
     mapping,
     masked_address,
-    moment,
+    moment_of_table,
     number,
     summed,
     text_of,
@@ -39,7 +41,11 @@ GAUGES = {
 }
 COMPUTED = {"avg", "sum", "totals", "fairness"}
 DERIVED = re.compile(r"::(?!\d+$)[^:]*$")
-"""`TCP upload::3` is a flow; `TCP upload::tcp_rtt` and `TCP upload::3::tcp_rtt` are what its socket said."""
+"""`TCP upload::3` is a flow; `TCP upload::tcp_rtt` and `TCP upload::3::tcp_rtt` are what its socket said; the name of a flow to an
+IPv6 address, `TCP upload BE 2001:db8::a`, ends in the same way."""
+
+GAP = 1.5
+"""Of a sample's own length: recorded ones are a millisecond late at most."""
 
 Samples = Sequence[Mapping[str, Any]]
 
@@ -52,7 +58,8 @@ def read_flent(document: Mapping[str, Any]) -> Content:
     """A flow per TCP series, in the order of their names."""
     told = mapping(document["metadata"], "metadata")
     raw = document.get("raw_values")
-    series = _raw(document, raw) if isinstance(raw, Mapping) and raw else _resampled(document)
+    is_raw = isinstance(raw, Mapping) and bool(raw)
+    series, unequal = (_raw(document, mapping(raw, "raw_values")), ()) if is_raw else _resampled(document)
     if not series:
         raise UnreadableError("it has no TCP flow with samples")
     numbers = {name: flow for flow, name in enumerate(sorted(series, key=_in_order), start=1)}
@@ -61,8 +68,9 @@ def read_flent(document: Mapping[str, Any]) -> Content:
     flows, unread = usable(
         (each.name, partial(_flow, numbers[each.name], each, first_s, _about(told, each.name))) for each in begun
     )
+    left_out = (*unequal, *silent, *unread, *(hole for each in begun for hole in each.holes))
     return Content(
-        tuple(flows), moment(told.get("TIME")), _metadata(document, told), _test(told), left_out=silent + unread
+        tuple(flows), moment_of_table(told.get("TIME")), _metadata(document, told), _test(told), left_out=left_out
     )
 
 
@@ -83,8 +91,17 @@ def _about(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return about if isinstance(about, Mapping) else {}
 
 
-def _is_flow(name: str) -> bool:
-    return name.upper().startswith("TCP") and name.rsplit(" ", 1)[-1] not in COMPUTED and not DERIVED.search(name)
+def _flows_of(names: Iterable[object]) -> list[str]:
+    """The names of flows among those of a file's series."""
+    series = {str(name) for name in names}
+    return [name for name in map(str, names) if name.upper().startswith("TCP") and not _is_figure(name, series)]
+
+
+def _is_figure(name: str, series: set[str]) -> bool:
+    """Whether a series tells something of flows."""
+    base, _, last = name.rpartition("::")
+    is_derived = DERIVED.search(name) is not None and (base in series or last.startswith("tcp_"))
+    return is_derived or name.rsplit(" ", 1)[-1] in COMPUTED
 
 
 def _in_order(name: str) -> list[tuple[int, str]]:
@@ -95,28 +112,48 @@ def _in_order(name: str) -> list[tuple[int, str]]:
 def _raw(document: Mapping[str, Any], series: Mapping[str, Any]) -> dict[str, object]:
     """As they came. Beside others, a flow that has results alone never said anything."""
     named = document["results"] if isinstance(document["results"], Mapping) else {}
-    found = {str(name): samples for name, samples in series.items() if _is_flow(str(name))}
-    silent: dict[str, object] = {str(name): [] for name in named if found and _is_flow(str(name))}
+    flows = _flows_of([*named, *series])
+    found = {name: series[name] for name in flows if name in series}
+    silent: dict[str, object] = {name: [] for name in flows if found and name in named}
     return silent | found
 
 
-def _resampled(document: Mapping[str, Any]) -> dict[str, object]:
-    """The plotted series as samples; gaps are left out."""
+def _resampled(document: Mapping[str, Any]) -> tuple[dict[str, object], tuple[LeftOut, ...]]:
+    """The plotted series as samples, gaps left out, and the series that do not fit the times."""
     xs = listing(document["x_values"], "x_values")
-    found: dict[str, object] = {}
-    for name, series in mapping(document["results"], "results").items():
-        if _is_flow(str(name)):
-            values = listing(series, f"results of {name}")
-            if len(values) != len(xs):
-                raise UnreadableError(f"{name} has {len(values)} values for {len(xs)} times")
-            found[str(name)] = [
-                {"t": x, "val": value} for x, value in zip(xs, values, strict=True) if value is not None
-            ]
-    return found
+    results = mapping(document["results"], "results")
+    names = _flows_of(results)
+    found, left_out = usable((name, partial(_plotted, name, results[name], xs)) for name in names)
+    return dict(found), left_out
+
+
+def _plotted(name: str, series: object, xs: Sequence[Any]) -> tuple[str, object]:
+    values = listing(series, f"results of {name}")
+    if len(values) != len(xs):
+        raise UnreadableError(f"{name} has {len(values)} values for {len(xs)} times; repeat the test")
+    return name, [{"t": x, "val": value} for x, value in zip(xs, values, strict=True) if value is not None]
 
 
 def _with(samples: Samples, key: str) -> Samples:
     return [sample for sample in samples if sample.get(key) is not None]
+
+
+def _is_measured(sample: Mapping[str, Any]) -> bool:
+    """Whether a sample is of the throughput: what a socket said has no value, and is none that is missing."""
+    return "dur" in sample or ("val" in sample and (sample["val"] is not None or not GAUGES.keys() & sample.keys()))
+
+
+def _has_value(sample: Mapping[str, Any]) -> bool:
+    """A throughput that can be: some tools write -1 or -999 for none."""
+    value = sample.get("val")
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LARGEST
+
+
+def _told_s(sample: Mapping[str, Any]) -> float | None:
+    """How long a sample measured, where the file says it: no sample is of no time."""
+    told = sample.get("dur")
+    told_s = 0.0 if told is None else number(told, "dur of a sample")
+    return told_s if told_s > 0 else None
 
 
 def _times_s(name: str, samples: Samples) -> list[float]:
@@ -126,28 +163,60 @@ def _times_s(name: str, samples: Samples) -> list[float]:
 @dataclass(frozen=True, slots=True)
 class _Begun:
     """A series that says something. begin_s: when its first measured span began, where the file says how long it was; else the
-    first measurement."""
+    first measurement. after_hole: places among the values that follow samples without one."""
 
     name: str
     samples: Samples
     values: Samples
     begin_s: float
+    after_hole: frozenset[int]
+    holes: tuple[LeftOut, ...]
 
 
 def _begun(name: str, series: object) -> _Begun:
     samples = [mapping(each, f"a sample of {name}") for each in listing(series, f"raw_values of {name}")]
-    values = _with(samples, "val")
+    measured = [sample for sample in samples if _is_measured(sample)]
+    values = [sample for sample in measured if _has_value(sample)]
     if not values:
         raise UnreadableError(f"{name} has no throughput samples; repeat the test")
-    begin_s = _times_s(name, values[:1])[0] - number(values[0].get("dur", 0), f"dur of {name}")
-    return _Begun(name, samples, values, begin_s)
+    begin_s = _times_s(name, values[:1])[0] - (_told_s(values[0]) or 0.0)
+    after_hole = _after_hole(measured)
+    after_gap = _after_gap(_times_s(name, values), values) - after_hole
+    holes = _holes(name, len(measured) - len(values), len(after_gap))
+    return _Begun(name, samples, values, begin_s, after_hole | after_gap, holes)
+
+
+def _after_hole(measured: Samples) -> frozenset[int]:
+    """Places of values, counted among the values, with samples without one between them and the value before."""
+    found: list[int] = []
+    place, is_open = 0, False
+    for sample in measured:
+        if has_value := _has_value(sample):
+            found += [place] if is_open and place else []
+            place += 1
+        is_open = not has_value
+    return frozenset(found)
+
+
+def _after_gap(times_s: Sequence[float], values: Samples) -> frozenset[int]:
+    """Places of values that began long after the value before: samples between them are lost. netperf's follow each other at once."""
+    steps_s = np.diff(times_s).tolist()
+    told_s = [_told_s(sample) for sample in values[1:]]
+    pairs = enumerate(zip(steps_s, told_s, strict=True), start=1)
+    return frozenset(place for place, (step, told) in pairs if told is not None and step > GAP * told)
+
+
+def _holes(name: str, missing: int, gaps: int) -> tuple[LeftOut, ...]:
+    parts = {"throughput samples without a usable value": missing, "gaps between throughput samples": gaps}
+    said = ", ".join(f"{part}: {count}" for part, count in parts.items() if count)
+    return (LeftOut("", name, f"{said}; the next rate counts for their time"),) if said else ()
 
 
 def _flow(flow: int, begun: _Begun, first_s: float, about: Mapping[str, Any]) -> ImportedFlow:
     """netperf's and the socket's samples have moments of their own. A row for each moment: bytes lie on a line between two of
     netperf's, and a gauge keeps its last value."""
     name, samples, values, begin_s = begun.name, begun.samples, begun.values, begun.begin_s
-    ends_us, written = elapsed_us(_times_s(name, values), begin_s), _written(name, values)
+    ends_us, written = elapsed_us(_times_s(name, values), begin_s), _written(begun)
     _refuse_standing(name, ends_us)
     gauges = {key: _gauge(name, samples, key, begin_s) for key in GAUGES if _with(samples, key)}
     rows_us = np.unique(np.concatenate([ends_us, *(times_us for times_us, _ in gauges.values())]))
@@ -183,13 +252,15 @@ def _direction(name: str, about: Mapping[str, Any]) -> Direction | None:
     return Direction.DOWNLOAD if "tcp_maerts" in command or "download" in command else None
 
 
-def _written(name: str, values: Samples) -> Ints:
-    """Values are megabits per second since the sample before; bytes are their sum."""
-    times_s = _times_s(name, values)
-    steps_s = np.diff(times_s).tolist()
-    spans_s = [steps_s[0] if steps_s else 0.0, *steps_s]
+def _written(begun: _Begun) -> Ints:
+    """Values are megabits per second since the sample before; bytes are their sum. After samples without a value, nobody knows what
+    they carried: the next rate counts from the last known moment on, so that each rate of the flow is one that was measured."""
+    name, values = begun.name, begun.values
+    steps_s = np.diff(_times_s(name, values)).tolist()
+    spans_s = [steps_s[0] if steps_s and 1 not in begun.after_hole else 0.0, *steps_s]
     rates = [number(sample["val"], f"val of {name}") for sample in values]
-    known_s = [number(sample.get("dur", span), f"dur of {name}") for sample, span in zip(values, spans_s, strict=True)]
+    told_s = [None if place in begun.after_hole else _told_s(sample) for place, sample in enumerate(values)]
+    known_s = [span if told is None else told for told, span in zip(told_s, spans_s, strict=True)]
     return summed(
         [round(rate * s * BYTES_PER_MEGABIT) for rate, s in zip(rates, known_s, strict=True)], f"val of {name}"
     )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +18,8 @@ from downlink.domain.point import Point
 from downlink.importers.documents import repaired_json
 from downlink.importers.model import Content, Direction, ImportedFlow, Ints, ToolSummary, UnreadableError
 from downlink.importers.reading import (
+    MAX_DURATION_S,
+    SAY_START,
     checked_columns,
     elapsed_us,
     ints,
@@ -30,8 +35,16 @@ from downlink.importers.reading import (
 )
 
 MAX_ERROR_CHARS = 300
+MAX_OTHER_LINES = 1_000_000
 MAX_TOLD = 10**15
 """For what iperf3 sums up: bits per second, seconds and segments alike."""
+BROKEN, PASSED_OVER = "broken_line", "passed_over_lines"
+"""Of a stream, in its document: the number of the first such line, and how many lines follow it, or how many there are."""
+OWN = {"intervals", "is_stream", "is_cut", BROKEN, PASSED_OVER}
+EVENT = re.compile(rb'\{\s*+"event"\s*+:')
+MSS = "mss"
+MIN_GAP_S = 0.05
+"""Half of the shortest interval that iperf3 takes: one that is missing leaves more."""
 OPTIONS = {"UDP": "-u", "SCTP": "--sctp"}
 # Theirs: ours, both of the moment the interval ends.
 GAUGES = {"rtt": "rtt_us", "rttvar": "rttvar_us", "snd_wnd": "snd_wnd_bytes"}
@@ -45,36 +58,96 @@ def is_stream_event(first_line: object) -> bool:
     return isinstance(first_line, Mapping) and "event" in first_line and "data" in first_line
 
 
+class _Line(NamedTuple):
+    """A line of a stream: an event, or what is none. is_broken: it begins like an event. is_last: without a line end."""
+
+    number: int
+    event: Mapping[str, Any] | None = None
+    is_broken: bool = False
+    is_last: bool = False
+
+
 def documents_of_events(content: bytes) -> Iterator[dict[str, Any]]:
-    """The documents that the same tests would have written without `--json-stream`; each begins with an event `start`."""
+    """The documents that the same tests would have written without `--json-stream`.
+
+    Each begins with an event `start`, or with the `error` of a test that could not start. Lines that are no events are passed
+    over and counted. A broken event ends its test: what follows it may be of another one.
+    """
     document: dict[str, Any] | None = None
-    for event in _events(content):
-        name, data = str(event.get("event")), event.get("data")
-        if document is None or name == "start":
+    for line in _bounded(_lines(content)):
+        name = str(line.event.get("event")) if line.event is not None else ""
+        if document is None or _begins_another(document, name):
             if document is not None:
                 yield document
             document = {"intervals": [], "end": {}, "is_stream": True, "is_cut": True}
-        if name == "interval":
-            document["intervals"].append(data)
+            if name == "error":
+                document["start"] = {}
+        if line.event is None:
+            _count(document, line)
+        elif BROKEN in document:
+            document[BROKEN][1] += 1
         else:
-            document[name] = data
-            document["is_cut"] = document["is_cut"] and name != "end"
+            _add(document, name, line.event.get("data"))
     if document is not None:
         yield document
 
 
-def _events(content: bytes) -> Iterator[Mapping[str, Any]]:
-    """Up to the last line, which may be cut off where iperf3 was killed."""
-    for line_number, line in enumerate(io.BytesIO(content), start=1):
-        if line.strip():
-            try:
-                yield mapping(repaired_json(line), f"line {line_number}")
-            except ValueError as error:
-                if not line.endswith(b"\n"):
-                    return
-                raise UnreadableError(
-                    f"line {line_number} is not JSON, the stream may have been cut off ({error})"
-                ) from error
+def _bounded(lines: Iterator[_Line]) -> Iterator[_Line]:
+    others = 0
+    for line in lines:
+        others += line.event is None
+        if others > MAX_OTHER_LINES:
+            raise UnreadableError(f"more than {MAX_OTHER_LINES} of its lines are no events of iperf3; remove them")
+        yield line
+
+
+def _begins_another(document: Mapping[str, Any], name: str) -> bool:
+    """Behind its end a test has no interval and no error, and it has one error at most."""
+    is_over = not document["is_cut"] or (name == "error" and "error" in document)
+    return name == "start" or (is_over and name in ("interval", "error"))
+
+
+def _add(document: dict[str, Any], name: str, data: object) -> None:
+    if name == "interval":
+        document["intervals"].append(data)
+    elif name not in OWN:
+        document[name] = data
+        document["is_cut"] = document["is_cut"] and name != "end"
+
+
+def _count(document: dict[str, Any], line: _Line) -> None:
+    """Note a line that is no event. The last line of a test without an end is where iperf3 was killed: that is said of it."""
+    if line.is_last and document["is_cut"]:
+        return
+    is_end = line.is_broken and document["is_cut"]
+    document.setdefault(BROKEN if is_end else PASSED_OVER, [line.number, 0])
+    if not is_end:
+        document[PASSED_OVER][1] += 1
+
+
+def _lines(content: bytes) -> Iterator[_Line]:
+    """The events, and what is none; an event may stand behind text, or behind one that was cut off."""
+    for place, text in enumerate(io.BytesIO(content), start=1):
+        if (event := _event(text)) is not None:
+            yield _Line(place, event)
+        elif text.strip():
+            *_, begin = 0, *(found.start() for found in EVENT.finditer(text))
+            event = _event(text[begin:]) if begin else None
+            is_broken = text.lstrip().startswith(b"{")
+            if is_broken or event is None:
+                yield _Line(place, None, is_broken, is_last=event is None and not text.endswith(b"\n"))
+            if event is not None:
+                yield _Line(place, event)
+
+
+def _event(text: bytes) -> Mapping[str, Any] | None:
+    if b'"event"' not in text:  # most other text: a parser's refusal takes longer
+        return None
+    try:
+        found = repaired_json(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, Mapping) and "event" in found else None
 
 
 Flows = tuple[list[ImportedFlow], tuple[LeftOut, ...]]
@@ -95,9 +168,11 @@ def read_iperf3(document: Mapping[str, Any]) -> Content:
         summaries = tuple(_summaries(document, start))
     except UnreadableError as error:
         left_out += (LeftOut("", "its totals", str(error)),)
+    started_at, unknown = _started_at(start)
+    left_out += (*unknown, *_lines_left_out(document))
     return Content(
         tuple(sorted(flows, key=lambda flow: (flow.flow, flow.point))),
-        _started_at(start),
+        started_at,
         _metadata(document, start),
         test=text_of(document, "title"),
         failure=failure,
@@ -106,9 +181,33 @@ def read_iperf3(document: Mapping[str, Any]) -> Content:
     )
 
 
-def _started_at(start: Mapping[str, Any]) -> datetime | None:
+def _noted(document: Mapping[str, Any], name: str) -> tuple[int, int] | None:
+    """What `documents_of_events` noted; a stranger's document may have any key."""
+    found = document.get(name) if document.get("is_stream") else None
+    is_ours = isinstance(found, list) and len(found) == 2 and all(type(each) is int for each in found)
+    return (found[0], found[1]) if is_ours and found else None
+
+
+def _lines_left_out(document: Mapping[str, Any]) -> Iterator[LeftOut]:
+    if noted := _noted(document, BROKEN):
+        first, events = noted
+        s = "s" if events > 1 else ""
+        behind = f"; what its test says behind it is left out ({events} event{s})" if events else ""
+        yield LeftOut("", f"line {first} of the stream", f"it is broken JSON{behind}")
+    if noted := _noted(document, PASSED_OVER):
+        first, lines = noted
+        more = f"; so are {lines - 1} more" if lines > 1 else ""
+        yield LeftOut("", f"line {first} of the stream", f"it is no event of iperf3 and is passed over{more}")
+
+
+def _started_at(start: Mapping[str, Any]) -> tuple[datetime | None, tuple[LeftOut, ...]]:
+    """When the test began; unknown where the host's clock said what cannot be."""
     stamp = start.get("timestamp")
-    return moment_of_unix(stamp.get("timesecs"), "start.timestamp.timesecs") if isinstance(stamp, Mapping) else None
+    try:
+        seconds = stamp.get("timesecs") if isinstance(stamp, Mapping) else None
+        return moment_of_unix(seconds, "start.timestamp.timesecs"), ()
+    except UnreadableError as error:
+        return None, (LeftOut("", "its start", f"{error}; {SAY_START}"),)
 
 
 def _failure(document: Mapping[str, Any], start: Mapping[str, Any]) -> str | None:
@@ -116,6 +215,8 @@ def _failure(document: Mapping[str, Any], start: Mapping[str, Any]) -> str | Non
         return f"iperf3 reports an error: {str(error)[:MAX_ERROR_CHARS]}"
     if not isinstance(start.get("test_start"), Mapping):
         return "iperf3 never started the test"
+    if (broken := _noted(document, BROKEN)) and broken[1]:
+        return f"the stream is broken at line {broken[0]}, so that the end of its test is not known"
     if document.get("is_cut") and document.get("intervals"):
         return "iperf3 was stopped before the end of its test: its stream has no event `end`"
     return None if document.get("intervals") else "iperf3 measured nothing: its report has no interval"
@@ -150,22 +251,13 @@ def _flows(document: Mapping[str, Any], others_mss: int | None = None) -> Flows:
     know it before data flows."""
     start = mapping(document.get("start"), "start")
     _refuse_others_than_tcp(start)
-    by_socket = _streams(listing(document["intervals"], "intervals"))
+    by_socket, unread = _streams(listing(document["intervals"], "intervals"))
     mss = _mss(start) or others_mss
-    flows, left_out = usable(
+    found, left_out = usable(
         (f"flow {flow}", partial(_flow, flow, samples, start, document, mss))
         for flow, samples in enumerate(by_socket.values(), start=1)
     )
-    repeats = [
-        LeftOut("", f"flow {flow}", said) for flow, each in enumerate(by_socket.values(), 1) if (said := _repeats(each))
-    ]
-    return flows, (*left_out, *repeats)
-
-
-def _repeats(records: list[Mapping[str, Any]]) -> str | None:
-    """What is said of the intervals that count nothing."""
-    more = len(records) - len(_without_repeats(records))
-    return f"{more} interval{'s' if more > 1 else ''} of no length, or written twice" if more else None
+    return [flow for flow, _ in found], (*unread, *left_out, *(part for _, parts in found for part in parts))
 
 
 def _mss(start: Mapping[str, Any]) -> int | None:
@@ -189,16 +281,44 @@ def _is_reverse(start: Mapping[str, Any]) -> bool:
     return isinstance(test, Mapping) and bool(test.get("reverse"))
 
 
-def _streams(intervals: Sequence[Any]) -> dict[int, list[Mapping[str, Any]]]:
+def _streams(intervals: Sequence[Any]) -> tuple[dict[int, list[Mapping[str, Any]]], list[LeftOut]]:
     """The interval records of each socket."""
     by_socket: dict[int, list[Mapping[str, Any]]] = {}
-    for interval in intervals:
-        for stream in listing(mapping(interval, "an interval").get("streams"), "streams"):
-            record = mapping(stream, "a stream")
-            by_socket.setdefault(whole(record.get("socket"), "socket"), []).append(record)
+    unread = _Unread()
+    for number_of, interval in enumerate(intervals, start=1):
+        with unread.of(number_of):
+            for socket, record in _records(interval):
+                by_socket.setdefault(socket, []).append(record)
     if not by_socket:
-        raise UnreadableError("no interval holds a stream")
-    return by_socket
+        raise UnreadableError(unread.reason or "no interval holds a stream")
+    return by_socket, unread.told("")
+
+
+def _records(interval: object) -> list[tuple[int, Mapping[str, Any]]]:
+    streams = listing(mapping(interval, "an interval").get("streams"), "streams")
+    records = [mapping(stream, "a stream") for stream in streams]
+    return [(whole(record.get("socket"), "socket"), record) for record in records]
+
+
+@dataclass
+class _Unread:
+    """How many intervals cannot be read; hostile files hold millions."""
+
+    count: int = 0
+    first: int = 0
+    reason: str = ""
+
+    @contextmanager
+    def of(self, place: int) -> Iterator[None]:
+        try:
+            yield
+        except UnreadableError as error:
+            self.count += 1
+            self.first, self.reason = self.first or place, self.reason or str(error)
+
+    def told(self, where: str) -> list[LeftOut]:
+        more = f"; {self.count - 1} more cannot be read either" if self.count > 1 else ""
+        return [LeftOut("", f"{where}interval {self.first}", f"{self.reason}{more}")] if self.count else []
 
 
 def _flow(
@@ -207,14 +327,12 @@ def _flow(
     start: Mapping[str, Any],
     document: Mapping[str, Any],
     mss: int | None,
-) -> ImportedFlow:
-    records = _without_repeats(records)
+) -> tuple[ImportedFlow, list[LeftOut]]:
     is_sender = bool(records[0].get("sender", "snd_cwnd" in records[0] or not _is_reverse(start)))
-    columns = {"elapsed_us": _elapsed_us(records), "app_bytes": _summed(records, "bytes")}
-    if is_sender:
-        columns |= _sender_columns(records, mss)
+    records, left_out = _counted(records, f"flow {flow}")
+    columns, without = _columns(records, is_sender, mss, flow)
     is_client = "accepted_connection" not in start
-    return ImportedFlow(
+    read = ImportedFlow(
         flow,
         Point.SENDER if is_sender else Point.RECEIVER,
         checked_columns(columns),
@@ -222,54 +340,141 @@ def _flow(
         congestion_control=text_of(document.get("end"), "sender_tcp_congestion"),
         direction=Direction.UPLOAD if is_sender == is_client else Direction.DOWNLOAD,
     )
+    return read, [*left_out, *without]
+
+
+def _columns(
+    records: list[Mapping[str, Any]], is_sender: bool, mss: int | None, flow: int
+) -> tuple[dict[str, Ints], list[LeftOut]]:
+    spans_s = _spans_s(records)
+    shares = _shares(spans_s)
+    columns = {
+        "elapsed_us": elapsed_us([end_s for _, _, end_s in spans_s], 0.0),
+        "app_bytes": _summed(records, "bytes", shares),
+    }
+    left_out = [LeftOut("", f"flow {flow}", gap)] if (gap := _gaps(spans_s)) else []
+    if not is_sender:
+        return columns, left_out
+    further, without = _sender_columns(records, shares, mss, f"column of flow {flow}")
+    return columns | further, left_out + without
+
+
+def _counted(records: list[Mapping[str, Any]], where: str) -> tuple[list[Mapping[str, Any]], list[LeftOut]]:
+    """The records that count something, and what is said of the others."""
+    readable, unread = [], _Unread()
+    for place, record in enumerate(records, start=1):
+        with unread.of(place):
+            number(record.get("end"), "end"), whole(record.get("bytes"), "bytes")
+            readable.append(record)
+    if not readable:
+        raise UnreadableError(unread.reason)
+    kept = _without_repeats(readable)
+    said = _repeats(len(readable) - len(kept), sum(map(_bytes_of, readable)) - sum(map(_bytes_of, kept)))
+    return kept, [*unread.told(f"{where}, "), *([LeftOut("", where, said)] if said else [])]
+
+
+def _bytes_of(record: Mapping[str, Any]) -> int:
+    """Of an interval of no length; one that is written twice has no bytes of its own."""
+    return whole(record["bytes"], "bytes") if _has_no_length(record) else 0
+
+
+def _repeats(more: int, lost_bytes: int) -> str | None:
+    """What is said of the intervals that count nothing."""
+    lost = f" ({lost_bytes} bytes)" if lost_bytes else ""
+    return f"{more} interval{'s' if more > 1 else ''} of no length{lost}, or written twice" if more else None
+
+
+def _has_no_length(record: Mapping[str, Any]) -> bool:
+    return record.get("start") is not None and record.get("start") == record.get("end")
 
 
 def _without_repeats(records: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """iperf3 writes the last interval of a test that is broken off a second time, or one of no length and no bytes behind it."""
+    """iperf3 writes the last interval of a test that is broken off a second time, or one of no length behind it."""
     spans = [(record.get("start"), record.get("end")) for record in records]
-    kept = [
+    return [
         record
         for place, record in enumerate(records)
-        if place == 0
-        or (spans[place] != spans[place - 1] and not (len(set(spans[place])) == 1 and not record.get("bytes")))
+        if place == 0 or (spans[place] != spans[place - 1] and not _has_no_length(record))
     ]
-    return kept or records
 
 
-def _elapsed_us(records: list[Mapping[str, Any]]) -> Ints:
-    """The end of every interval from the first one's start on: after the omitted seconds iperf3 counts from 0 again."""
-    base_s, last_s, ends_s = 0.0, 0.0, []
+Span = tuple[float, float, float]
+
+
+def _spans_s(records: list[Mapping[str, Any]]) -> list[Span]:
+    """The end before every interval, its begin and its end: after the omitted seconds iperf3 counts from 0 again."""
+    base_s, last_s, spans_s = 0.0, 0.0, []
     was_omitted = bool(records[0].get("omitted"))
     for record in records:
         if was_omitted and not record.get("omitted"):
             base_s, was_omitted = last_s, False
-        last_s = base_s + number(record.get("end"), "end")
-        ends_s.append(last_s)
-    return elapsed_us(ends_s, 0.0)
+        said, end_s = record.get("start"), base_s + number(record.get("end"), "end")
+        begin_s = base_s + said if isinstance(said, int | float) and abs(said) <= MAX_DURATION_S else last_s
+        spans_s.append((last_s, begin_s, end_s))
+        last_s = end_s
+    return spans_s
 
 
-def _summed(records: list[Mapping[str, Any]], name: str) -> Ints:
+def _is_behind_gap(span_s: Span) -> bool:
+    before_s, begin_s, end_s = span_s
+    return begin_s - before_s > MIN_GAP_S and end_s > begin_s
+
+
+def _gaps(spans_s: list[Span]) -> str | None:
+    """What is said of intervals that are missing between others."""
+    gaps = [span_s for span_s in spans_s if _is_behind_gap(span_s)]
+    if not gaps:
+        return None
+    more = f", and so are those in {len(gaps) - 1} more places" if len(gaps) > 1 else ""
+    between = f"the intervals from {gaps[0][0]:g} s to {gaps[0][1]:g} s are missing{more}"
+    return f"{between}; their time has the rate of the next interval"
+
+
+def _shares(spans_s: list[Span]) -> list[float]:
+    """How much of an interval's count stands for it and for the gap before it. Counting nothing there would be a false rate."""
+    return [(span_s[2] - span_s[0]) / (span_s[2] - span_s[1]) if _is_behind_gap(span_s) else 1.0 for span_s in spans_s]
+
+
+def _summed(records: list[Mapping[str, Any]], name: str, shares: list[float]) -> Ints:
     """A counter out of values that iperf3 gives per interval."""
-    return summed([whole(record.get(name), name) for record in records], name)
+    values = [whole(record.get(name), name) for record in records]
+    return summed(
+        [value if share == 1 else whole(value * share, name) for value, share in zip(values, shares, strict=True)], name
+    )
 
 
-def _sender_columns(records: list[Mapping[str, Any]], mss: int | None) -> dict[str, Ints]:
-    def all_have(name: str) -> bool:
-        return all(name in record for record in records)
+def _sender_columns(
+    records: list[Mapping[str, Any]], shares: list[float], mss: int | None, where: str
+) -> tuple[dict[str, Ints], list[LeftOut]]:
+    """What only the sending side has, and which of its columns are left out."""
+    said = [
+        name for name in (*GAUGES, "retransmits", MSS, "snd_cwnd") if name == MSS or any(name in r for r in records)
+    ]
+    columns: dict[str, Ints] = {}
+    left_out = []
+    for name in said:
+        try:
+            columns |= _sender_column(records, shares, name, mss)
+        except UnreadableError as error:
+            left_out.append(LeftOut("cwnd" if name == "snd_cwnd" else name, where, str(error)))
+    return columns, left_out
 
-    columns = {
-        ours: ints([whole(r[theirs], theirs) for r in records]) for theirs, ours in GAUGES.items() if all_have(theirs)
-    }
-    if all_have("retransmits"):
-        columns["total_retrans_segments"] = _summed(records, "retransmits")
-    if mss is not None:
-        columns["snd_mss_bytes"] = np.full(len(records), mss, np.int64)
-        if all_have("snd_cwnd"):
-            # iperf3 multiplies the kernel's segments by the MSS; a changed MSS would leave a remainder.
-            columns["cwnd_segments"] = np.rint([number(r["snd_cwnd"], "snd_cwnd") / mss for r in records]).astype(
-                np.int64
-            )
-    return columns
+
+def _sender_column(
+    records: list[Mapping[str, Any]], shares: list[float], name: str, mss: int | None
+) -> dict[str, Ints]:
+    if name == MSS:
+        return {} if mss is None else {"snd_mss_bytes": np.full(len(records), mss, np.int64)}
+    if holes := sum(record.get(name) is None for record in records):
+        raise UnreadableError(f"{holes} of {len(records)} intervals have none")
+    if name == "retransmits":
+        return {"total_retrans_segments": _summed(records, name, shares)}
+    if name in GAUGES:
+        return {GAUGES[name]: ints([whole(record[name], name) for record in records])}
+    if mss is None:
+        raise UnreadableError("the MSS is not said")
+    # iperf3 multiplies the kernel's segments by the MSS; a changed MSS would leave a remainder.
+    return {"cwnd_segments": np.rint([number(record[name], name) / mss for record in records]).astype(np.int64)}
 
 
 def _summaries(document: Mapping[str, Any], start: Mapping[str, Any]) -> Iterator[ToolSummary]:

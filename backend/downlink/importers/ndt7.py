@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,15 +18,16 @@ from downlink.importers.reading import (
     listing,
     mapping,
     masked_address,
-    moment,
+    moment_of_table,
     text_of,
     usable,
-    whole,
+    whole_of_text,
 )
 from downlink.importers.tcp_fields import BY_NAME, RATES, to_bps
 
 DIRECTIONS = ("Download", "Upload")
 SECRETS = {"access_token"}
+FIELDS = {**BY_NAME, **RATES}
 
 
 def is_ndt7(document: Mapping[str, Any]) -> bool:
@@ -74,42 +76,92 @@ class _Direction:
 def _direction(name: str, said: object) -> _Direction:
     result = mapping(said, name)
     measured = listing(result.get("ServerMeasurements") or [], "ServerMeasurements")
-    entries = [mapping(entry, "a measurement") for entry in measured]
-    infos = [mapping(entry["TCPInfo"], "TCPInfo") for entry in entries if entry.get("TCPInfo")]
-    if not infos:
-        raise UnreadableError("the server measured nothing (no TCPInfo)")
+    infos, unread = _snapshots(measured)
     kept = [info for place, info in enumerate(infos) if not place or info != infos[place - 1]]
     point = Point.SENDER if name == "Download" else Point.RECEIVER
     columns, identity = checked_columns(_columns(kept)), {"uuid": result.get("UUID")}
     control, way = _control(measured), Direction(name.lower())
     flow = ImportedFlow(1, point, columns, congestion_control=control, direction=way, metadata=identity)
+    told, untold = _told(result)
     more = len(infos) - len(kept)
-    repeated = (LeftOut("", name.lower(), f"{more} measurements that repeat the one before"),) if more else ()
-    return _Direction(flow, moment(result.get("StartTime")), _told(result), repeated)
+    repeated = [LeftOut("", name.lower(), f"{more} measurements that repeat the one before")] if more else []
+    left_out = [LeftOut("", f"{name.lower()}: {part.place}", part.reason) for part in (*unread, *_holes(kept), *untold)]
+    return _Direction(flow, moment_of_table(result.get("StartTime")), told, (*repeated, *left_out))
 
 
-def _told(result: Mapping[str, Any]) -> dict[str, str]:
+def _snapshots(measured: Sequence[Any]) -> tuple[list[Mapping[str, Any]], tuple[LeftOut, ...]]:
+    """What the kernel said in each measurement. UnreadableError where most of what it said cannot be read."""
+    said = [(place, entry) for place, entry in enumerate(measured, start=1) if not _is_empty(entry)]
+    if not any(isinstance(entry, Mapping) for _, entry in said):
+        raise UnreadableError("the server measured nothing (no TCPInfo)")
+    filled = _filled([entry for _, entry in said])
+    infos, left_out = usable((f"measurement {place}", partial(_snapshot, entry, filled)) for place, entry in said)
+    if len(left_out) > len(infos):
+        raise UnreadableError(f"{left_out[0].place}: {left_out[0].reason}")
+    void = sum(_is_empty(entry) and "TCPInfo" in entry for entry in measured)
+    return infos, (*left_out, *([LeftOut("", "measurements", f"{void} with an empty TCPInfo")] if void else []))
+
+
+def _is_empty(entry: object) -> bool:
+    """Whether a measurement says nothing of TCP: some are of other things."""
+    return isinstance(entry, Mapping) and not entry.get("TCPInfo")
+
+
+def _filled(measured: Sequence[Any]) -> list[str]:
+    """The fields of which most measurements hold a value: null is then one that failed, and elsewhere a field that a kernel lacks."""
+    counts = Counter(
+        name
+        for entry in measured
+        if isinstance(entry, Mapping) and isinstance(entry.get("TCPInfo"), Mapping)
+        for name, value in entry["TCPInfo"].items()
+        if name in FIELDS and value is not None
+    )
+    return [name for name in FIELDS if counts[name] * 2 > len(measured)]
+
+
+def _snapshot(entry: object, filled: Sequence[str]) -> Mapping[str, Any]:
+    """The time and the fields of one measurement, as numbers."""
+    info = mapping(mapping(entry, "it").get("TCPInfo"), "its TCPInfo")
+    wanted = [name for name in FIELDS if name in info and (info[name] is not None or name in filled)]
+    return {name: whole_of_text(info.get(name), name) for name in ("ElapsedTime", *wanted)}
+
+
+def _holes(infos: Sequence[Mapping[str, Any]]) -> list[LeftOut]:
+    """The fields that some measurements have and others lack, which are left out."""
+    counts = Counter(name for info in infos for name in info)
+    return [
+        LeftOut("", f"field {name}", f"{len(infos) - counts[name]} of {len(infos)} measurements lack it")
+        for name in FIELDS
+        if 0 < counts[name] < len(infos)
+    ]
+
+
+def _told(result: Mapping[str, Any]) -> tuple[dict[str, str], tuple[LeftOut, ...]]:
+    """What the client says of itself, and that it cannot be read."""
     told = {}
-    for entry in listing(result.get("ClientMetadata") or [], "ClientMetadata"):
+    entries = result.get("ClientMetadata") or []
+    if not isinstance(entries, list):
+        return {}, (LeftOut("", "ClientMetadata", "it is not a list"),)
+    for entry in entries:
         name = text_of(entry, "Name")
         if name and name not in SECRETS:
             told[name] = str(entry.get("Value"))
-    return told
+    return told, ()
 
 
 def _control(measured: Sequence[Any]) -> str | None:
     """BBR gives itself away by a bandwidth of its own (`BW`, in old files `MaxBandwidth`); others are not named."""
-    states = [entry.get("BBRInfo") for entry in measured]
-    found = any(isinstance(state, Mapping) and (state.get("BW") or state.get("MaxBandwidth")) for state in states)
-    return "bbr" if found else None
+    states = [entry.get("BBRInfo") for entry in measured if isinstance(entry, Mapping)]
+    bandwidths = [state.get(key) for state in states if isinstance(state, Mapping) for key in ("BW", "MaxBandwidth")]
+    return "bbr" if any(bandwidth and bandwidth != "0" for bandwidth in bandwidths) else None
 
 
 def _columns(infos: list[Mapping[str, Any]]) -> dict[str, Ints]:
     """The fields that every measurement has."""
-    columns = {"elapsed_us": ints([whole(info.get("ElapsedTime"), "ElapsedTime") for info in infos])}
-    for theirs, ours in {**BY_NAME, **RATES}.items():
+    columns = {"elapsed_us": ints([info["ElapsedTime"] for info in infos])}
+    for theirs, ours in FIELDS.items():
         if all(theirs in info for info in infos):
-            values = ints([whole(info[theirs], theirs) for info in infos])
+            values = ints([info[theirs] for info in infos])
             columns[ours] = to_bps(values) if theirs in RATES else values
     return columns
 

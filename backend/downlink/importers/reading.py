@@ -23,6 +23,7 @@ MICROSECONDS = 1_000_000
 MAX_DURATION_S = 7 * 24 * 3600
 MAX_SHOWN = 40
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+SAY_START = "say with --start when the test began"
 
 IPV4 = re.compile(r"(?<![\d.])(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}(?![\d.])")
 
@@ -134,7 +135,9 @@ def checked_columns(columns: Mapping[str, Ints], *, is_per_ack: bool = False) ->
     steps = np.diff(times_us)
     back = np.flatnonzero(steps < 0 if is_per_ack else steps <= 0)
     if back.size:
-        raise UnreadableError(f"time does not increase at sample {int(back[0]) + 2}")
+        raise UnreadableError(
+            f"time does not increase at sample {int(back[0]) + 2}; put the samples in order, or each flow into a file of its own"
+        )
     for name, column in columns.items():
         refuse_beyond(name, column)
         _refuse_leaps(fields()[name], column, times_us)
@@ -192,8 +195,28 @@ def _refuse_falls(columns: Mapping[str, Ints]) -> None:
     """Per-ACK logs are left alone: what they count in further columns differs, and no rate is taken of it."""
     for name, column in columns.items():
         if fields()[name].kind is FieldKind.COUNTER and (falls := np.flatnonzero(np.diff(column) < 0)).size:
-            raise UnreadableError(f"{name} falls at sample {int(falls[0]) + 2}, so that it is not one flow")
+            raise UnreadableError(
+                f"{name} falls at sample {int(falls[0]) + 2}, so that it is not one flow; put each flow into a file of its own"
+            )
 
 
 def ints(values: Sequence[int]) -> Ints:
     return np.array(values, dtype=np.int64)
+
+
+DIGITS = re.compile(r"-?\d{1,19}", re.ASCII)
+
+
+def whole_of_text(value: object, where: str) -> int:
+    """A whole number, also in quotes: BigQuery writes 64-bit numbers so."""
+    return whole(int(value) if isinstance(value, str) and DIGITS.fullmatch(value) else value, where)
+
+
+def moment_of_table(value: object) -> datetime | None:
+    """A moment as `moment` reads it, also with a space before the time and `UTC` behind it, as databases write it."""
+    found = (
+        re.fullmatch(r"(\d{4}-\d\d-\d\d) ([\d:.]{1,40}) ?(UTC|Z|[+-]\d\d:?\d\d)?", value)
+        if isinstance(value, str)
+        else None
+    )
+    return moment(f"{found[1]}T{found[2]}{(found[3] or 'Z').replace('UTC', 'Z')}" if found else value)

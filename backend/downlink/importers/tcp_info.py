@@ -13,10 +13,11 @@ from typing import Any
 
 import orjson
 
+from downlink.domain.partial import LeftOut
 from downlink.domain.point import Point
 from downlink.importers.documents import parsed_line
 from downlink.importers.model import Content, Direction, ImportedFlow, UnreadableError
-from downlink.importers.reading import checked_columns, ints, mapping, moment, text_of, usable
+from downlink.importers.reading import checked_columns, ints, mapping, moment_of_table, text_of, usable
 from downlink.importers.tcp_fields import decode_structs
 
 INFO, CONGESTION_CONTROL = 2, 4
@@ -39,7 +40,8 @@ def read_tcp_info(content: bytes) -> Content:
         for number, line in enumerate(io.BytesIO(content), start=1)
         if line.strip()
     )
-    told = [each.info for each in snapshots if each.info is not None]
+    infos = [each.info for each in snapshots if each.info is not None]
+    told = [info for place, info in enumerate(infos) if not place or info != infos[place - 1]]
     if not told:
         raise UnreadableError(f"no line holds a tcp_info{'; ' + str(left_out[0]) if left_out else ''}")
     if len(left_out) > len(told):
@@ -58,7 +60,9 @@ def read_tcp_info(content: bytes) -> Content:
     flow = ImportedFlow(
         1, point, checked_columns(columns), congestion_control=control, direction=direction, metadata=identified
     )
-    return Content((flow,), stamps[0], {"struct_bytes": min(map(len, structs))}, left_out=left_out)
+    more = len(infos) - len(told)
+    repeated = (LeftOut("", "snapshots", f"{more} that repeat the one before"),) if more else ()
+    return Content((flow,), stamps[0], {"struct_bytes": min(map(len, structs))}, left_out=(*left_out, *repeated))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,7 @@ def _attribute(snapshot: Mapping[str, Any], index: int, line_number: int) -> byt
 
 
 def _stamp(snapshot: Mapping[str, Any], line_number: int) -> datetime:
-    stamp = moment(snapshot.get("Timestamp"))
+    stamp = moment_of_table(snapshot.get("Timestamp"))
     if stamp is None:
         raise UnreadableError(f"line {line_number} has no readable Timestamp")
     return stamp

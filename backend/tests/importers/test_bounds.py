@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import struct
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -15,8 +16,8 @@ import pytest
 from downlink.analysis.series import sender_series
 from downlink.domain.errors import InvalidError
 from downlink.domain.sample import fields
-from downlink.importers.files import import_file
-from downlink.importers.model import ImportedTrace, UnreadableError
+from downlink.importers.files import import_file, traces_in
+from downlink.importers.model import UnreadableError
 from downlink.importers.reading import checked_columns
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -106,7 +107,7 @@ def test_numbers_in_their_bounds_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "is_refused"),
+    ("seconds", "is_unknown"),
     [
         (datetime(2000, 1, 1, tzinfo=UTC).timestamp(), False),
         ((NOW + timedelta(days=1)).timestamp(), False),
@@ -114,15 +115,15 @@ def test_numbers_in_their_bounds_are_read() -> None:
         (2**32, True),
     ],
 )
-def test_a_start_lies_no_further_ahead_than_a_day(seconds: float, is_refused: bool) -> None:
-    def read() -> ImportedTrace:
-        return import_file("x", iperf3(timesecs=seconds), NOW)
-
-    if is_refused:
-        with pytest.raises(InvalidError, match=r"its start is .* UTC; it must lie between 2000-01-01 and 2026-03-02"):
-            read()
+def test_a_start_that_lies_further_ahead_than_a_day_is_unknown_and_named(seconds: float, is_unknown: bool) -> None:
+    trace = import_file("x", iperf3(timesecs=seconds), NOW)
+    said = [str(each) for each in trace.content.left_out if each.place == "its start"]
+    if is_unknown:
+        assert trace.started_at is None
+        assert re.match(r"its start: 2.* UTC; it must lie between 2000-01-01 and 2026-03-02", said[0])
+        assert said[0].endswith("; say with --start when the test began")
     else:
-        assert read().started_at == datetime.fromtimestamp(seconds, UTC)
+        assert (trace.started_at, said) == (datetime.fromtimestamp(seconds, UTC), [])
 
 
 @pytest.mark.parametrize("seconds", [73, 1, datetime(1999, 12, 31, tzinfo=UTC).timestamp()])
@@ -132,9 +133,14 @@ def test_the_start_by_a_clock_that_was_never_set_is_unknown(seconds: float) -> N
 
 
 @pytest.mark.parametrize("seconds", [-5, 0, 99_999_999_999_999, 1e300, "x", True, [1]])
-def test_a_start_that_is_no_moment_is_refused_and_not_left_out(seconds: Any) -> None:
-    with pytest.raises(InvalidError, match=r"start\.timestamp\.timesecs is .* it must lie between 2000-01-01"):
-        import_file("x", iperf3(timesecs=seconds), NOW)
+def test_a_start_that_is_no_moment_is_unknown_and_named(seconds: Any) -> None:
+    trace = import_file("x", iperf3(timesecs=seconds), NOW)
+    assert trace.started_at is None
+    (said,) = (str(each) for each in trace.content.left_out if each.place == "its start")
+    assert said.startswith("its start: start.timestamp.timesecs is ")
+    assert said.endswith("; say with --start when the test began")
+    (refusal,) = traces_in("x", iperf3(timesecs=seconds), NOW, is_strict=True)
+    assert isinstance(refusal, InvalidError)
 
 
 def test_a_test_that_does_not_say_when_it_started_is_read() -> None:

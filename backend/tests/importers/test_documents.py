@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import time
 import zipfile
+from collections.abc import Callable
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from downlink.domain.errors import InvalidError
 from downlink.importers import documents
 from downlink.importers.documents import documents_in
 from downlink.importers.files import import_file, traces_in
-from downlink.importers.model import ImportedTrace
+from downlink.importers.model import ImportedTrace, UnreadableError
 from tests.fixtures.foreign_files import iperf3_file, ndt7_file
 
 DATA = Path(__file__).parent / "data"
@@ -51,6 +53,33 @@ def test_a_report_that_is_cut_off_is_refused_and_the_others_are_read() -> None:
     assert isinstance(first, ImportedTrace)
     assert isinstance(second, InvalidError)
     assert second.message.startswith("log (2 of 2) is not imported: it is not valid JSON")
+
+
+@pytest.mark.parametrize("before", ["^C", "run 2: ", "2026-01-01T00:00:00 ", '"quoted" '])
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_report_behind_other_text_on_its_line_is_read(before: str, indent: int | None) -> None:
+    reports = [json.dumps(json.loads(iperf3_file(seconds)), indent=indent) for seconds in (3, 4)]
+    behind = f"{before}{reports[0]}\n{before}{reports[1]}\n".encode()
+    assert [each.flows[0].samples for each in traces_in("x", behind) if isinstance(each, ImportedTrace)] == [3, 4]
+    assert import_file("x", f"{before}{reports[0]}".encode()).flows[0].samples == 3
+
+
+@pytest.mark.parametrize("indent", [None, "\t"])
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.5, 0.7, 0.99])
+def test_reports_behind_ones_that_were_cut_off_are_read(indent: str | None, share: float) -> None:
+    """A cut one seemed to hold all that followed it."""
+    text = json.dumps(json.loads(iperf3_file(4)), indent=indent)
+    cut = text[: round(len(text) * share)]
+    found = list(traces_in("x", "\n".join([text, cut, text.replace("1448", "1400"), cut, text, cut]).encode()))
+    assert [isinstance(each, ImportedTrace) for each in found] == [True, False, True, False, True, False]
+
+
+def test_a_server_s_report_in_a_cut_one_of_its_client_is_no_test_of_its_own() -> None:
+    both = json.loads(iperf3_file(3, reverse=True)) | {"server_output_json": json.loads(iperf3_file(3)), "title": "x"}
+    cut = json.dumps(both)[:-5]
+    first, second = traces_in("x", f"{cut}\n{iperf3_file(4).decode()}".encode())
+    assert isinstance(first, InvalidError)
+    assert isinstance(second, ImportedTrace)
 
 
 def test_a_report_of_another_kind_in_a_log_is_refused() -> None:
@@ -101,11 +130,21 @@ def test_documents_are_found_whatever_their_strings_hold(parts: list[Any], betwe
 
 
 @pytest.mark.parametrize(
-    "text", [b'{"' + b'\\"' * 300_000, b"{" + b"\n" * 600_000, b"\n" * 600_000 + b"x", b'{"a": "' * 90_000]
+    "text",
+    [
+        b'{"' + b'\\"' * 300_000,
+        b"{" + b"\n" * 600_000,
+        b"\n" * 600_000 + b"x",
+        b'{"a": "' * 90_000,
+        b'{"start":{\n' * 400,
+        b'{"start":{"\n' * 400 + b" " * 600_000,
+        b'{"a":"\n{"b":1}\n  {}\n' * 200 + b'{"start":{' * 90_000,
+    ],
 )
 def test_the_search_takes_time_in_proportion_to_the_text(text: bytes) -> None:
     began = time.process_time()
-    documents_in(text)
+    with suppress(UnreadableError):
+        documents_in(text)
     assert time.process_time() - began < 20  # a search that begins anew at each sign takes hours
 
 
@@ -163,6 +202,54 @@ def test_values_are_counted_before_any_is_parsed(text: bytes, monkeypatch: pytes
     (refusal,) = traces_in("x", text)
     assert isinstance(refusal, InvalidError)
     assert "values; split it, or record at longer intervals" in refusal.message
+
+
+def pretty(objects: list[Any]) -> str:
+    return "\n".join(json.dumps(each, indent=2) for each in objects) + "\n"
+
+
+FORMS = [json.dumps, lambda objects: json.dumps(objects, indent=2), pretty]
+
+
+def events(seconds: int) -> list[Any]:
+    document = json.loads(iperf3_file(seconds))
+    parts = [("start", document["start"]), *(("interval", each) for each in document["intervals"]), ("end", {})]
+    return [{"event": name, "data": data} for name, data in parts]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=["jq -s -c", "jq -s", "jq"])
+def test_events_are_read_as_jq_writes_them(form: Callable[[list[Any]], str]) -> None:
+    found = list(traces_in("x", form([*events(3), *events(600)]).encode()))
+    assert [each.flows[0].samples for each in found if isinstance(each, ImportedTrace)] == [3, 600]
+    assert not any(each.content.left_out for each in found if isinstance(each, ImportedTrace))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=["jq -s -c", "jq -s", "jq"])
+def test_snapshots_are_read_as_jq_writes_them(form: Callable[[list[Any]], str]) -> None:
+    text = unpack((DATA / "tcp-info.jsonl.zst").read_bytes(), 2**24)
+    plain = import_file("x", text)
+    found = import_file("x", form([json.loads(each) for each in text.splitlines()]).encode())
+    assert [flow.columns["elapsed_us"].tolist() for flow in found.flows] == [
+        flow.columns["elapsed_us"].tolist() for flow in plain.flows
+    ]
+    assert (found.started_at, found.content.left_out) == (plain.started_at, plain.content.left_out)
+
+
+def test_other_text_between_events_of_several_lines_is_named_with_its_line() -> None:
+    first, *rest = events(3)
+    (trace,) = traces_in("x", (pretty([first]) + "warning\n" + pretty(rest)).encode())
+    assert isinstance(trace, ImportedTrace)
+    line = pretty([first]).count("\n") + 1
+    assert [each.place for each in trace.content.left_out] == [f"line {line} of the stream"]
+
+
+def test_the_whole_reports_of_an_array_that_was_cut_off_are_read() -> None:
+    report = iperf3_file(3).decode()
+    one_line = json.dumps([json.loads(report)] * 2)[:-40]
+    for text in (one_line, f"[\n{report},\n{report[:-40]}"):
+        whole, cut = traces_in("x", text.encode())
+        assert isinstance(whole, ImportedTrace)
+        assert isinstance(cut, InvalidError)
 
 
 def test_snapshots_are_counted_line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from downlink.domain.errors import InvalidError
 from downlink.domain.point import Point
-from downlink.importers.files import import_file
+from downlink.importers import iperf3
+from downlink.importers.files import import_file, traces_in
 from downlink.importers.model import Direction, ImportedTrace, SourceKind, ToolSummary
 
 DATA = Path(__file__).parent / "data"
@@ -222,9 +223,63 @@ def test_a_stream_of_a_test_that_was_killed_is_a_failed_test_with_what_it_measur
     assert import_file("whole.ndjson", stream(1.0, 2.0, is_ended=True).encode()).failure is None
 
 
-def test_a_stream_that_is_wrong_before_its_end_is_refused_with_the_line() -> None:
-    with pytest.raises(InvalidError, match="line 3 is not JSON"):
-        import_file("wrong.ndjson", (stream(1.0) + '{"event": \n' + stream(1.0)).encode())
+def each_test(text: str) -> list[tuple[int, str | None, list[str]]]:
+    """Of each test of a file: its samples, its failure and what is left out."""
+    found = [each for each in traces_in("x", text.encode()) if isinstance(each, ImportedTrace)]
+    return [
+        (sum(flow.samples for flow in each.flows), each.failure, [str(part) for part in each.content.left_out])
+        for each in found
+    ]
+
+
+STOPPED = "iperf3 was stopped before the end of its test: its stream has no event `end`"
+CUT = '{"event": "interval", "data": {"streams": [{"socket": 5, "'
+
+
+@pytest.mark.parametrize("between", [CUT + "\n", CUT])
+def test_a_broken_event_ends_its_test_and_the_next_one_is_read(between: str) -> None:
+    killed, whole = each_test(stream(1.0, 2.0) + between + stream(1.0, is_ended=True))
+    assert killed == (2, STOPPED, ["line 4 of the stream: it is broken JSON"])
+    assert whole == (1, None, [])
+
+
+def test_what_follows_a_broken_event_is_left_out_up_to_the_next_start() -> None:
+    rest = stream(2.0, is_ended=True).split("\n", 1)[1]
+    broken, whole = each_test(stream(1.0) + CUT + "\n" + rest + stream(1.0, is_ended=True))
+    assert broken[:2] == (1, "the stream is broken at line 3, so that the end of its test is not known")
+    assert broken[2] == ["line 3 of the stream: it is broken JSON; what its test says behind it is left out (2 events)"]
+    assert whole == (1, None, [])
+
+
+def test_lines_of_other_text_in_a_stream_are_passed_over_and_named() -> None:
+    first, *rest = stream(1.0, 2.0, is_ended=True).splitlines(keepends=True)
+    text = first + "warning: slow\n" + rest[0] + "\n[1, 2]\n" + "".join(rest[1:]) + "Terminated\n" + first + rest[0]
+    whole, stopped = each_test(text)
+    assert whole == (
+        2, None, ["line 2 of the stream: it is no event of iperf3 and is passed over; so are 2 more"]
+    )  # fmt: skip
+    assert stopped == (1, STOPPED, [])
+
+
+REFUSED_BY_SERVER = '{"event":"error","data":"the server is busy"}\n'
+
+
+@pytest.mark.parametrize("end", ["", '{"event":"end","data":{}}\n'])
+def test_a_test_that_could_not_start_is_a_failed_test_of_its_stream(end: str) -> None:
+    busy = REFUSED_BY_SERVER + end
+    found = each_test(stream(1.0, is_ended=True) + busy + busy + stream(1.0, 2.0, is_ended=True))
+    failed = (0, "iperf3 reports an error: the server is busy", [])
+    assert found == [(1, None, []), failed, failed, (2, None, [])]
+    assert each_test(busy) == [failed]
+    assert each_test(stream(1.0) + busy) == [(1, *failed[1:])]
+
+
+def test_intervals_behind_an_end_are_of_a_test_whose_beginning_is_missing() -> None:
+    rest = stream(2.0, is_ended=True).split("\n", 1)[1]
+    found = list(traces_in("x", (stream(1.0, is_ended=True) + rest).encode()))
+    assert isinstance(found[0], ImportedTrace)
+    assert isinstance(found[1], InvalidError)
+    assert "its beginning is missing" in found[1].message
 
 
 def side(rate_bps: float, retransmits: int | None, *, is_sender: bool) -> dict[str, Any]:
@@ -269,6 +324,11 @@ def test_a_server_that_knows_no_mss_takes_the_clients(mss: int | None) -> None:
         ("x", "-Infinity"),
         ("x", "1e 07"),
         ("x", "NaN"),
+        ("x", "-1.#IND"),
+        ("x", "1.#INF00"),
+        ("x", "1.#QNAN0"),
+        ("x", "-nan(ind)"),
+        ("x", "nan(0x8000)"),
     ],
 )
 def test_what_c_prints_for_no_number_is_unknown(number: str, written: str) -> None:
@@ -296,3 +356,96 @@ def test_a_document_that_was_written_twice_is_one_test_and_failures_that_look_al
 @pytest.mark.parametrize(("ends", "duration_s"), [((1.0, 2.0, 60.0), 60.0), ((140.0,), 140.0)])
 def test_a_test_lasts_to_the_end_of_its_last_interval(ends: tuple[float, ...], duration_s: float) -> None:
     assert imported(report([interval(end) for end in ends])).flows[0].duration_s == duration_s
+
+
+def left_out(trace: ImportedTrace) -> list[str]:
+    return [str(each) for each in trace.content.left_out]
+
+
+@pytest.mark.parametrize(("ends", "where"), [((1.0, 2.0, 4.0), "2 s to 3"), ((2.0, 3.0), "0 s to 1")])
+def test_missing_intervals_are_named_and_their_time_has_no_false_rate(ends: tuple[float, ...], where: str) -> None:
+    trace = imported(report([interval(end) for end in ends]))
+    counted = {name: trace.flows[0].columns[name].tolist() for name in ("app_bytes", "total_retrans_segments")}
+    assert counted == {
+        "app_bytes": [round(end * 1e6) for end in ends], "total_retrans_segments": [round(end * 2) for end in ends]
+    }  # fmt: skip
+    assert left_out(trace) == [
+        f"flow 1: the intervals from {where} s are missing; their time has the rate of the next interval"
+    ]
+
+
+def test_no_interval_is_missing_behind_omitted_ones_or_where_no_start_is_said() -> None:
+    omitted = [interval(1.0, omitted=True), interval(2.0, omitted=True), interval(1.0), interval(2.0)]
+    assert left_out(imported(report(omitted))) == []
+    assert left_out(imported(report([interval(1.0), interval(3.0, start=None), interval(4.0, start=3.04)]))) == []
+
+
+@pytest.mark.parametrize("odd", [{"streams": None}, {}, 5, {"streams": [{"socket": None}]}])
+def test_an_interval_that_cannot_be_read_is_left_out(odd: object) -> None:
+    trace = imported(report([interval(1.0), odd, interval(3.0), odd]))  # type: ignore[list-item]
+    assert trace.flows[0].columns["app_bytes"].tolist() == [10**6, 3 * 10**6]
+    unread, gap = left_out(trace)
+    assert unread.startswith("interval 2: ")
+    assert unread.endswith("; 1 more cannot be read either")
+    assert gap.startswith("flow 1: the intervals from 1 s to 2 s are missing")
+
+
+def test_a_record_without_bytes_is_left_out_and_its_flow_is_read() -> None:
+    trace = imported(report([interval(1.0), interval(2.0, bytes=None), interval(3.0)]))
+    assert trace.flows[0].columns["app_bytes"].tolist() == [10**6, 3 * 10**6]
+    assert left_out(trace)[0] == "flow 1, interval 2: bytes is not a number"
+
+
+def test_a_last_interval_of_no_length_with_bytes_is_left_out() -> None:
+    trace = imported(report([interval(1.0), interval(2.0), interval(2.0, start=2.0, bytes=1448)]))
+    assert trace.flows[0].columns["app_bytes"].tolist() == [10**6, 2 * 10**6]
+    assert left_out(trace) == ["flow 1: 1 interval of no length (1448 bytes), or written twice"]
+
+
+@pytest.mark.parametrize("hole", [None, "x"])
+@pytest.mark.parametrize("name", ["rtt", "rttvar", "snd_wnd", "snd_cwnd", "retransmits"])
+def test_a_column_of_iperf3_with_holes_is_left_out_and_named(name: str, hole: object) -> None:
+    whole, holed = (imported(report([interval(1.0), interval(2.0, **more)])) for more in ({}, {name: hole}))
+    assert len(whole.flows[0].columns) == len(holed.flows[0].columns) + 1
+    (said,) = left_out(holed)
+    why = "1 of 2 intervals have none" if hole is None else f"{name} is not a number"
+    assert said == f"{'cwnd' if name == 'snd_cwnd' else name} (column of flow 1): {why}"
+
+
+def test_a_window_in_segments_needs_the_mss() -> None:
+    document = report([interval(1.0), interval(2.0)])
+    document["start"]["tcp_mss_default"] = 0
+    trace = imported(document)
+    assert "cwnd_segments" not in trace.flows[0].columns
+    assert left_out(trace) == ["cwnd (column of flow 1): the MSS is not said"]
+
+
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        (json.dumps(report([interval(1.0)]))[:-20], "it was cut off: fetch the file again, or repeat the test"),
+        (json.dumps(report([interval(1.0)])).replace("1000000", "1,5"), "import it as the tool wrote it"),
+        (json.dumps(report([interval(2.0), interval(1.0)])), "put the samples in order, or each flow into a file"),
+        (json.dumps(report([interval(1.0), interval(2.0, bytes=-5)])), "put each flow into a file of its own"),
+    ],
+)
+def test_what_is_wrong_is_told_with_what_to_do(text: str, way: str) -> None:
+    with pytest.raises(InvalidError, match=way):
+        import_file("x.json", text.encode())
+
+
+@pytest.mark.parametrize("name", ["intervals", "is_stream", "is_cut", "broken_line", "passed_over_lines"])
+@pytest.mark.parametrize("odd", [None, 5, "xy", [1], [1, 0], ["a", "b"], {}])
+def test_names_of_our_own_in_a_file_change_nothing(name: str, odd: object) -> None:
+    said = json.dumps({"event": name, "data": odd}) + "\n"
+    first, *rest = stream(1.0, is_ended=True).splitlines(keepends=True)
+    assert each_test(first + said + "".join(rest)) == [(1, None, [])]
+    if name != "intervals":
+        assert imported(report([interval(1.0)]) | {name: odd}).flows[0].samples == 1
+
+
+def test_a_stream_has_at_most_so_many_lines_of_other_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(iperf3, "MAX_OTHER_LINES", 2)
+    assert each_test(stream(1.0, is_ended=True) + "x\n" * 2)
+    with pytest.raises(InvalidError, match="more than 2 of its lines are no events of iperf3; remove them"):
+        import_file("x", (stream(1.0, is_ended=True) + "x\n" * 3).encode())

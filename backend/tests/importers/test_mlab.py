@@ -14,7 +14,7 @@ import zstandard
 from downlink.domain.errors import InvalidError
 from downlink.domain.point import Point
 from downlink.importers.files import import_file
-from downlink.importers.model import SourceKind
+from downlink.importers.model import ImportedTrace, SourceKind
 from downlink.importers.tcp_fields import BY_PLACE, decode_structs
 
 DATA = Path(__file__).parent / "data"
@@ -143,3 +143,78 @@ def test_times_of_snapshots_are_exact_to_the_microsecond() -> None:
 def test_damaged_snapshots_are_refused(lines: list[str], why: str) -> None:
     with pytest.raises(InvalidError, match=why):
         import_file("t.jsonl.zst", zstandard.compress("\n".join(lines).encode()))
+
+
+def snapshots(count: int = 6) -> list[dict[str, Any]]:
+    return [
+        {"TCPInfo": {"ElapsedTime": at * 250_000, "BytesAcked": at * 10_000, "RTT": 600_000, "PacingRate": 1_000}}
+        for at in range(1, count + 1)
+    ]
+
+
+def measured(entries: object, **more: Any) -> ImportedTrace:
+    return import_file("d.json", json.dumps(ndt7(ServerMeasurements=entries, **more)).encode())
+
+
+def left_out(trace: ImportedTrace) -> list[str]:
+    return [str(each) for each in trace.content.left_out]
+
+
+def test_ndt7_numbers_and_moments_may_be_written_as_bigquery_writes_them() -> None:
+    texts = [
+        {"TCPInfo": {name: str(value) for name, value in each["TCPInfo"].items()} | {"SndWnd": None}}
+        | {"BBRInfo": {"BW": "0", "MaxBandwidth": None}}
+        for each in snapshots()
+    ]
+    found, plain = measured(texts, StartTime="2020-03-18 00:06:57.568560 UTC"), measured(snapshots())
+    assert {name: column.tolist() for name, column in found.flows[0].columns.items()} == {
+        name: column.tolist() for name, column in plain.flows[0].columns.items()
+    }
+    assert (found.started_at, left_out(found), found.flows[0].congestion_control) == (plain.started_at, [], None)
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        (None, "measurement 3: it is not an object"),
+        ({"TCPInfo": 5}, "measurement 3: its TCPInfo is not an object"),
+        ({"TCPInfo": {}}, "measurements: 1 with an empty TCPInfo"),
+        ({"TCPInfo": {"RTT": 600_000}}, "measurement 3: ElapsedTime is not a number"),
+        ({"TCPInfo": {"ElapsedTime": 600_000, "RTT": None}}, "measurement 3: RTT is not a number"),
+        ({"TCPInfo": {"ElapsedTime": 600_000, "RTT": "12ms"}}, "measurement 3: RTT is not a number"),
+    ],
+)
+def test_a_measurement_that_cannot_be_read_is_left_out(bad: object, why: str) -> None:
+    good = snapshots()
+    trace = measured([*good[:2], bad, *good[2:]])
+    assert (trace.flows[0].samples, left_out(trace)) == (6, [f"download: {why}"])
+    assert "rtt_us" in trace.flows[0].columns
+
+
+def test_measurements_of_other_things_are_no_fault_and_most_that_cannot_be_read_are() -> None:
+    assert left_out(measured([*snapshots(), {"BBRInfo": {"BW": 5}}])) == []
+    with pytest.raises(InvalidError, match="measurement 7: it is not an object"):
+        measured([*snapshots(), *[None] * 7])
+
+
+@pytest.mark.parametrize("holds", [{}, {"RTT": None}])
+def test_a_field_that_some_measurements_lack_is_left_out_by_name(holds: dict[str, Any]) -> None:
+    entries = snapshots()
+    for entry in entries[: 1 if not holds else 4]:
+        del entry["TCPInfo"]["RTT"]
+        entry["TCPInfo"] |= holds
+    trace = measured(entries)
+    assert (trace.flows[0].samples, "rtt_us" in trace.flows[0].columns) == (6, False)
+    assert left_out(trace) == [f"download: field RTT: {4 if holds else 1} of 6 measurements lack it"]
+
+
+def test_what_a_client_says_of_itself_spoils_nothing() -> None:
+    trace = measured(snapshots(), ClientMetadata="linux")
+    assert (trace.flows[0].samples, left_out(trace)) == (6, ["download: ClientMetadata: it is not a list"])
+
+
+def test_a_snapshot_that_comes_twice_counts_once() -> None:
+    lines = [line(f"2026-01-01 00:00:0{second} UTC", bytes(232)) for second in (0, 1, 1, 2)]
+    trace = import_file("t.jsonl", "\n".join(lines).encode())
+    assert trace.flows[0].columns["elapsed_us"].tolist() == [0, 1_000_000, 2_000_000]
+    assert left_out(trace) == ["snapshots: 1 that repeat the one before"]
