@@ -9671,7 +9671,7 @@ export interface components {
             };
             /**
              * Time Zone
-             * @description Of times without an offset; the link's own where it is left out
+             * @description Of times without an offset; the one that the file says, or the link's own, where it is left out
              */
             time_zone?: string | null;
             /**

@@ -78,7 +78,9 @@ class StationBody(Body):
         description='The file\'s own headers to quantities: {"Rain Rate": "weather.rain_mm_per_h"}',
     )
     time_zone: str | None = Field(
-        default=None, max_length=100, description="Of times without an offset; the link's own where it is left out"
+        default=None,
+        max_length=100,
+        description="Of times without an offset; the one that the file says, or the link's own, where it is left out",
     )
     first_line: int | None = Field(
         default=None,
