@@ -7,6 +7,7 @@ Three nets, from fine to coarse: an ordered stop in reverse order of starting; t
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import subprocess
@@ -19,6 +20,8 @@ from pathlib import Path
 from typing import Self
 
 from downlink.domain.errors import UnavailableError
+
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Kind(StrEnum):
@@ -128,7 +131,7 @@ class Supervisor:
 
     def ended(self) -> list[str]:
         """Names of programs that ended by themselves."""
-        return [name for name, (_, process) in self._running.items() if process.poll() is not None]
+        return [name for name, (_, process) in self._running.items() if _is_over(process)]
 
     def check(self) -> None:
         """Raise UnavailableError, with the end of its log, when a program has ended by itself."""
@@ -170,14 +173,14 @@ class Supervisor:
     def stop(self, name: str) -> None:
         """Ask one program to end, kill it when it does not, and wait until it is gone."""
         self._ask_to_end(name)
-        program, process = self._running.pop(name)
-        if process.poll() is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(program.stop_s)
+        program, process = self._running[name]
+        wait_until(lambda: _is_over(process), program.stop_s)
         _kill_session(process.pid)
-        if process.wait() != 0 and program.tidy:
+        wait_until(lambda: _is_over(process), math.inf)
+        if process.returncode != 0 and program.tidy:
             subprocess.run(program.tidy, capture_output=True, check=False)
         (self._pids / name).unlink(missing_ok=True)
+        del self._running[name]  # last: who is interrupted meanwhile stops it once more
 
     def stop_all(self) -> None:
         """Stop everything, last started first; neighbours of one group are asked before any of them is waited for."""
@@ -191,9 +194,10 @@ class Supervisor:
     def _ask_to_end(self, name: str) -> None:
         """Once: a second signal means *at once* to some."""
         program, process = self._running[name]
-        if name not in self._asked and process.poll() is None:
+        if name not in self._asked and not _is_over(process):
             self._asked.add(name)
-            process.send_signal(program.stop_signal)
+            with _undisturbed():
+                process.send_signal(program.stop_signal)
 
     def sweep(self) -> None:
         """End what an earlier launcher, killed before it could tidy up, has left behind."""
@@ -202,6 +206,22 @@ class Supervisor:
                 case [pid, started, stop_signal] if str(start_time(int(pid))) == started:
                     _end_leftover(int(pid), int(stop_signal))
             file.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Hold interrupts back. One raised inside of Popen's poll leaves its lock taken, and the tidy-up would wait for it forever."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    try:
+        signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _is_over(process: subprocess.Popen[bytes]) -> bool:
+    with _undisturbed():
+        return process.poll() is not None
 
 
 def _end_leftover(pid: int, stop_signal: int) -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -143,3 +144,51 @@ def test_start_time_tells_a_process_from_its_successor() -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
     assert start_time(gone.pid) is None
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """SIGTERM raises, as in the launcher."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_waits_for_the_end_of_a_look_at_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inside of Popen's poll it left the lock of that program taken, and the tidy-up waited for it forever."""
+    looks: list[int | None] = []
+    poll = subprocess.Popen.poll
+
+    def interrupted(process: subprocess.Popen[bytes]) -> int | None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        looks.append(poll(process))
+        return looks[-1]
+
+    with Supervisor(tmp_path) as supervisor:
+        supervisor.start(Program("sleeps", SLEEP))
+        with monkeypatch.context() as patched:
+            patched.setattr(subprocess.Popen, "poll", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                supervisor.check()
+    assert looks == [None]
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_a_stop_that_is_interrupted_is_done_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(process: subprocess.Popen[bytes], which: int) -> None:
+        del process, which
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    with Supervisor(tmp_path) as supervisor:
+        pid = supervisor.start(Program("sleeps", SLEEP, stop_s=0)).pid
+        with monkeypatch.context() as patched:
+            patched.setattr(subprocess.Popen, "send_signal", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                supervisor.stop("sleeps")
+        assert not is_gone(pid)
+    assert is_gone(pid)
