@@ -159,7 +159,7 @@ def test_a_broken_connection_is_made_again_and_wakes_everybody(units: UnitFactor
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()"
         )
         with units() as unit:
-            assert unit.session.execute(end).scalars().all() == [True]
+            assert set(unit.session.execute(end).scalars()) == {True}  # an earlier test's may not have gone yet
         assert await waiting.wait(agent_subject("anybody"), mark, 20)
         assert waiting.is_listening
         task.cancel()
