@@ -20,7 +20,7 @@ import typer
 from downlink.domain.errors import ConflictError, UnavailableError
 from downlink.stack.ending import saying_why
 from downlink.stack.ports import port_asked, serve_on_free_port
-from downlink.stack.process import INTERRUPTS, Kind, Program, Supervisor
+from downlink.stack.process import Kind, Program, Supervisor
 from downlink.stack.servers import socket_folder, start_postgres, start_valkey
 
 SERVICES = {
@@ -119,11 +119,11 @@ def stop_signals_interrupt() -> None:
     """Let SIGTERM and SIGHUP end the launcher the way Ctrl-C does: through its tidy-up."""
 
     def interrupt(*_: object) -> None:
-        for sig in INTERRUPTS:
+        for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(sig, signal.SIG_IGN)  # the tidy-up is bounded in time; do not break it off half-way
         raise KeyboardInterrupt
 
-    for sig in INTERRUPTS:
+    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(sig, interrupt)
 
 

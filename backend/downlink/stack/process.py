@@ -21,8 +21,6 @@ from typing import Self
 
 from downlink.domain.errors import UnavailableError
 
-INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
 
 class Kind(StrEnum):
     """What a program is for, and so what follows when it ends by itself: watch.py."""
@@ -177,7 +175,7 @@ class Supervisor:
         wait_until(lambda: _is_over(process), program.stop_s)
         _kill_session(process.pid)
         wait_until(lambda: _is_over(process), math.inf)
-        if process.returncode != 0 and program.tidy:
+        if process.poll() != 0 and program.tidy:
             subprocess.run(program.tidy, capture_output=True, check=False)
         (self._pids / name).unlink(missing_ok=True)
         del self._running[name]  # last: who is interrupted meanwhile stops it once more
@@ -196,8 +194,7 @@ class Supervisor:
         program, process = self._running[name]
         if name not in self._asked and not _is_over(process):
             self._asked.add(name)
-            with _undisturbed():
-                process.send_signal(program.stop_signal)
+            process.send_signal(program.stop_signal)
 
     def sweep(self) -> None:
         """End what an earlier launcher, killed before it could tidy up, has left behind."""
@@ -208,20 +205,9 @@ class Supervisor:
             file.unlink(missing_ok=True)
 
 
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Hold interrupts back. One raised inside of Popen's poll leaves its lock taken, and the tidy-up would wait for it forever."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    try:
-        signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _is_over(process: subprocess.Popen[bytes]) -> bool:
-    with _undisturbed():
-        return process.poll() is not None
+    """Without Popen's poll: an interrupt that is raised inside of it leaves its lock taken, and its wait would never end."""
+    return process.returncode is not None or start_time(process.pid) is None
 
 
 def _end_leftover(pid: int, stop_signal: int) -> None:
