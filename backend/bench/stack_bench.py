@@ -28,17 +28,23 @@ FULL, TINY = Size(3), Size(1)
 def start_and_stop(home: Path) -> tuple[float, float]:
     """Seconds to a ready stack, and from the signal to its end."""
     downlink = Path(sys.executable).with_name("downlink")
-    began = time.monotonic()
     with subprocess.Popen([downlink, "stack", "up", "--home", home], stdout=subprocess.PIPE, text=True) as launcher:
-        assert launcher.stdout
-        for line in launcher.stdout:
-            if READY in line:
-                break
-        ready_s = time.monotonic() - began
-        launcher.send_signal(signal.SIGINT)
-        asked = time.monotonic()
-        launcher.wait()
-        return ready_s, time.monotonic() - asked
+        try:
+            return _times_s(launcher)
+        finally:
+            launcher.kill()  # who is broken off in between would wait for its end
+
+
+def _times_s(launcher: subprocess.Popen[str]) -> tuple[float, float]:
+    began = time.monotonic()
+    assert launcher.stdout
+    for line in launcher.stdout:
+        if READY in line:
+            break
+    ready = time.monotonic()
+    launcher.send_signal(signal.SIGINT)
+    launcher.wait()
+    return ready - began, time.monotonic() - ready
 
 
 def rows(size: Size) -> Iterator[Row]:

@@ -152,8 +152,8 @@ func (c *opportunityCount) repeat(times int) {
 	}
 }
 
-// repeatOver counts the packets of so many rows, in which the marks come again and again. A turn has one more mark than
-// milliseconds at most, so that it takes two steps for each millisecond of the rows, however many packets there are.
+// repeatOver counts the packets of so many rows and repeats the marks until the rows end. One pass over the marks has at most
+// one more mark than milliseconds, so the work is two steps for each millisecond, however many packets there are.
 func (c *opportunityCount) repeatOver(rows int) {
 	if c.lastMs >= rows*rowMs {
 		return

@@ -182,7 +182,7 @@ def _end(unit: Unit, run: Run, fault: TraceFault | None, now: datetime) -> None:
 
 
 def _keepers(unit: Unit, run: Run, agents: Collection[str]) -> dict[tuple[int, str], str]:
-    """Of these agents, who keeps which trace."""
+    """The agent that keeps each trace, of these agents."""
     found = {
         (flow.flow, str(point)): agent
         for flow in rows.flows_of(unit, run.id)

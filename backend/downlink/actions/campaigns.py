@@ -143,7 +143,7 @@ def describe_campaign(
 ) -> None:
     """Other notes or tags, in whatever state it is: nothing that was planned or measured depends on them. InvalidError.
 
-    splits_by_address: whether runs are counted by the address under which their senders saw the receivers; its report is made anew.
+    splits_by_address: whether runs are grouped by the address that their senders saw; the report is then computed again.
     """
     row = rows.find_campaign(unit, campaign_id, is_locked=True)
     if notes is not None:

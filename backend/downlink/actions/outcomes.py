@@ -55,7 +55,7 @@ def note_outcomes(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any],
 
 
 def _shortening(unit: Unit, agents: Collection[str]) -> set[str]:
-    """Those whose owners have the network alone kept of their addresses."""
+    """The agents whose owners let the server keep only the network of their addresses."""
     found = agents_by_name(unit, agents)
     return {name for name, agent in found.items() if ((agent.host or {}).get("policy") or {}).get("shorten_addresses")}
 

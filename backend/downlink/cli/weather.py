@@ -119,7 +119,7 @@ def import_command(
 
 
 def _send(client: Client, path: str, source: str, read: Sequence[Observation]) -> dict[str, int]:
-    """What was read, in parts, and what became of its values. A refusal says what was stored before it.
+    """Send what was read, in parts; return how many values the server took. A refusal says what was stored before it.
 
     What a part of the file means may depend on the whole of it (its time zone, the order of its times), so no part of it is sent.
     """

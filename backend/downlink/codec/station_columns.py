@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from downlink.codec.station_fault import unreadable
 from downlink.codec.station_time import TIME_OF_DAY, is_day, with_dashes
-from downlink.domain.errors import InvalidError
 from downlink.domain.observation import NAME, UNITS, unit_of
 
 TIMES = ("time", "at", "date", "datetime", "timestamp", "date_time", "valid")
@@ -42,7 +42,7 @@ class Columns:
         return [self.names[at] for at in (self.time_at, self.day_at, self.clock_at) if at is not None]
 
     def written_moments(self, row: Sequence[str], is_formatted: bool) -> list[str]:
-        """What may be the moment of a row, likeliest first; nothing where its time of day is missing."""
+        """Texts that may be the moment of a row, likeliest first; none where its time of day is missing."""
         text = row[self.time_at].strip()
         if self.day_at is not None:
             day = row[self.day_at].strip()
@@ -59,17 +59,17 @@ class Columns:
 
 
 def read_header(header: Sequence[str], line: int, columns: Mapping[str, str], time_column: str | None) -> Columns:
-    """What each column holds. InvalidError where no column has the times, or none a quantity."""
+    """Return what each column holds. Raises InvalidError where no column has the times, or none has a quantity."""
     wanted = (time_column.lower(),) if time_column else TIMES
     places = [place for place, name in enumerate(header) if name.lower() in wanted]
     # Date and Time in two columns: the clock's time comes first, its day is looked for beside it.
     time_at = next((place for place in places if header[place].lower() != "date"), next(iter(places), None))
     if time_at is None:
         ways = f"say which one it is, or call it {TIMES[0]}"
-        raise _refusal(f"Line {line} names no column of times; {ways}. It names: {', '.join(header)[:200]}.")
+        raise unreadable(f"Line {line} names no column of times; {ways}. It names: {', '.join(header)[:200]}.")
     for name in columns:
         if name not in header:
-            raise _refusal(f"Line {line} names no column {name!r}. It names: {', '.join(header)[:200]}.")
+            raise unreadable(f"Line {line} names no column {name!r}. It names: {', '.join(header)[:200]}.")
     quantities = _quantities(header, line, columns, time_at)
     day_at = _day_at(header, time_at, quantities)
     return Columns(
@@ -86,17 +86,17 @@ def _quantities(
     for place, name in enumerate(header):
         said = HEADER.fullmatch(columns.get(name, name))
         if name in columns and not said:
-            raise _refusal(f"{columns[name]!r} does not name a quantity: write it as in weather.rain_mm_per_h.")
+            raise unreadable(f"{columns[name]!r} does not name a quantity: write it as in weather.rain_mm_per_h.")
         if said and place != time_at:
             other = next((at for at, (quantity, _) in quantities.items() if quantity == said[1]), None)
             if other is not None:
-                raise _refusal(
+                raise unreadable(
                     f"Line {line}: columns {other + 1} and {place + 1} are both {said[1]}; rename one of them."
                 )
             quantities[place] = (said[1], unit_of(said[1], said[2]))
     if not quantities:
         known = ", ".join(name for name in UNITS if name.startswith("weather."))
-        raise _refusal(
+        raise unreadable(
             f"No column names a quantity: rename one, or say which is which (column=quantity). Known: {known}."
         )
     return quantities
@@ -107,7 +107,7 @@ def _day_at(header: Sequence[str], time_at: int, quantities: Mapping[int, tuple[
 
 
 def _place(header: Sequence[str], names: Sequence[str], taken: set[int]) -> int | None:
-    """Of the column with the first of these names that there is."""
+    """The place of the column that has the first of these names; None where no column has any."""
     found = {_plain(name): place for place, name in reversed(list(enumerate(header))) if place not in taken}
     return next((found[name] for name in names if name in found), None)
 
@@ -115,7 +115,3 @@ def _place(header: Sequence[str], names: Sequence[str], taken: set[int]) -> int 
 def _plain(name: str) -> str:
     """Without what stands in brackets, as in `Time (UTC)`."""
     return name.lower().partition("(")[0].partition("[")[0].strip()
-
-
-def _refusal(message: str) -> InvalidError:
-    return InvalidError("station_unreadable", message)

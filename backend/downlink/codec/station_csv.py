@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import NoReturn
 
 from downlink.codec.station_columns import TIMES, Columns, read_header
+from downlink.codec.station_fault import unreadable
 from downlink.codec.station_time import has_clock, is_day, is_hour, is_without_century, read_formatted, read_moment
 from downlink.codec.station_values import Values
 from downlink.codec.station_zone import Zones, settled, zones_said
@@ -82,7 +83,7 @@ def parse_station(
     form = form or StationForm()
     lines = text.lstrip("\ufeff").splitlines()
     if not lines:
-        raise _refusal("The file is empty.")
+        raise unreadable("The file is empty.")
     above = lines_above_header(lines, form.time_column)
     is_whole = first_line is None
     delimiter = _delimiter_of(lines[above])
@@ -131,7 +132,7 @@ def _rows(lines: Sequence[str], delimiter: str, before: int) -> Iterator[tuple[i
         except StopIteration:
             return
         except csv.Error:
-            raise _refusal(
+            raise unreadable(
                 f"Line {line + 1}: a cell is longer than {csv.field_size_limit()} characters. "
                 "A quote in it may have none that ends it; remove it."
             ) from None
@@ -145,12 +146,12 @@ def _once(said: Iterable[tuple[int, Observation]], most: int | None) -> list[Obs
     for line, each in said:
         first, known = found.setdefault((each.quantity, each.at), (line, each))
         if known.value != each.value:
-            raise _refusal(
+            raise unreadable(
                 f"Lines {first} and {line}: {known.value:g} and {each.value:g} as {each.quantity} at {each.at:%Y-%m-%d %H:%M:%S} UTC. "
                 "Remove one of them."
             )
         if most is not None and len(found) > most:
-            raise _refusal(f"It holds more than {most} values; split it.")
+            raise unreadable(f"It holds more than {most} values; split it.")
     return [each for _, each in found.values()]
 
 
@@ -201,7 +202,7 @@ class _Table:
         if faults and (self._form.is_strict or is_of_another_form):
             raise faults[0]
         if not found and self._is_whole:
-            raise _refusal("No line of it holds a value.")
+            raise unreadable("No line of it holds a value.")
         return faults
 
     def without_cut(self, rows: Iterable[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
@@ -243,7 +244,7 @@ class _Table:
         if place is None or not name:
             return known
         if known and known[1] != name:
-            raise _refusal(
+            raise unreadable(
                 f"Lines {known[0]} and {line} are of two stations, {known[1][:40]!r} and {name[:40]!r} "
                 f"({self._columns.names[place]}): keep the rows of one."
             )
@@ -331,7 +332,7 @@ def _rest(line: int, cells: Sequence[str], rows: Iterable[tuple[int, list[str]]]
 def _check_centuries(rows: Sequence[_Row]) -> None:
     """Refuse times that are seconds since 1970 and YYMMDDhhmm as well, all of them."""
     if rows and all(is_without_century(row.text) and row.at.tzinfo for row in rows):
-        raise _refusal(
+        raise unreadable(
             f"Line {rows[0].line}: {rows[0].text!r} may be seconds since 1970 or YYMMDDhhmm, and so may all others. "
             "Say --time-format %y%m%d%H%M for the latter, or write the times as 2026-11-25T06:10Z."
         )
@@ -346,7 +347,7 @@ def _check_days(rows: Sequence[_Row], columns: Columns, time_format: str | None)
         known = first.setdefault(row.text, row)
         for place, (one, other) in enumerate(zip(known.cells, row.cells, strict=False)):
             if one != other and place not in columns.quantities and place != columns.time_at:
-                raise _refusal(
+                raise unreadable(
                     f"Lines {known.line} and {row.line} have the same time {row.text[:40]!r}, and differ in column "
                     f"{columns.names[place][:40]!r}. Write day and time of day into one column, and name it (--time-column)."
                 )
@@ -365,7 +366,3 @@ def is_cut(text: str, others: Sequence[str]) -> bool:
     if len(decimals) == 1 and decimals != {0}:
         return len(text.partition(".")[2]) < decimals.pop()
     return len(text) < min(map(len, others))
-
-
-def _refusal(message: str) -> InvalidError:
-    return InvalidError("station_unreadable", message)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from downlink.codec.station_fault import unreadable
 from downlink.domain.errors import InvalidError
 from downlink.domain.observation import BOUNDS, MOST, SENTINELS, fault_of
 from downlink.domain.partial import MOST_NAMED
@@ -46,7 +47,7 @@ class Values:
         key = (quantity, value)
         if fault := fault_of(value, quantity):
             if not math.isfinite(value) or abs(value) > MOST:
-                raise InvalidError("station_unreadable", f"Line {line}, {quantity}: {fault}")
+                raise unreadable(f"Line {line}, {quantity}: {fault}")
             if len(self._refused) < MOST_REFUSED:
                 reason = fault.partition(";")[0].partition(" ")[2]
                 self._refused.setdefault(key, _Said(line, quantity, value, text, reason))
@@ -71,7 +72,7 @@ class Values:
         if alone:
             text = min(alone).text
             advice += f" A true value is written with an exponent: {with_exponent(text)} for {text}."
-        return InvalidError("station_unreadable", f"L{_reasons(found)[1:]}. {advice}")
+        return unreadable(f"L{_reasons(found)[1:]}. {advice}")
 
     def _stands_out(self, quantity: str, value: float) -> bool:
         if value > 0:

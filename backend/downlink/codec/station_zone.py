@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
+from downlink.codec.station_fault import unreadable
 from downlink.domain.errors import InvalidError
 from downlink.domain.moment import in_utc
 from downlink.domain.zone import check_zone
@@ -27,7 +28,7 @@ LONGEST_RUN = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class SaidZone:
-    """What a line says; zone is None where it is no zone that is known."""
+    """The zone that a line names; zone is None where it is not known."""
 
     line: int
     text: str
@@ -36,7 +37,7 @@ class SaidZone:
 
 @dataclass(frozen=True, slots=True)
 class Zones:
-    """By which clocks a file's times without an offset are. said: by the file; used: the zones that must all agree."""
+    """The time zones of a file's times without an offset. said: what the file names; used: the zones that must all agree."""
 
     name: str
     used: tuple[tzinfo, ...]
@@ -59,9 +60,9 @@ class Zones:
         try:
             found = (in_utc(at),) if at.tzinfo else moments_of(at, self.used)
         except ValueError as error:
-            raise _refusal(f"Line {line}: {text[:40]!r} {error}.") from None
+            raise unreadable(f"Line {line}: {text[:40]!r} {error}.") from None
         if not found and len(self.used) > 1:
-            raise _refusal(
+            raise unreadable(
                 f"Line {line}: by {self.name}, which the file says, {text[:40]!r} is not one moment. {ADVICE}"
             )
         return found
@@ -69,11 +70,11 @@ class Zones:
     def _check(self, text: str, line: int) -> None:
         unknown = next((each for each in self.said if each.zone is None), None)
         if unknown:
-            raise _refusal(f"Line {unknown.line} says the time zone {unknown.text!r}, which is not known. {ADVICE}")
+            raise unreadable(f"Line {unknown.line} says the time zone {unknown.text!r}, which is not known. {ADVICE}")
         if not self.used and self.name:
-            raise _refusal(f"There is no time zone {self.name}; write an IANA name, such as Europe/Madrid or UTC.")
+            raise unreadable(f"There is no time zone {self.name}; write an IANA name, such as Europe/Madrid or UTC.")
         if not self.used:
-            raise _refusal(
+            raise unreadable(
                 f"Line {line}: {text[:40]!r} has no offset; say the time zone of the file, such as Europe/Madrid."
             )
 
@@ -183,7 +184,3 @@ def _of_text(text: str, line: int) -> list[SaidZone]:
     text = text.strip(" \"'#")
     first = text.partition(" ")[0]
     return [] if text.lower() in _LOCAL else [SaidZone(line, text, zone_named(first if "/" in first else text))]
-
-
-def _refusal(message: str) -> InvalidError:
-    return InvalidError("station_unreadable", message)

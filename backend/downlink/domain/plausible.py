@@ -38,7 +38,7 @@ def implausible(
     orbit: str | None,
     rate_tolerance: float = RATE_TOLERANCE,
 ) -> list[str]:
-    """What these flows say and the link cannot give, in sentences. rate_tolerance: the part by which it may exceed its nominal rate."""
+    """Sentences on what the link cannot have given these flows. rate_tolerance: how far it may exceed its nominal rate, as a ratio."""
     return [*_rates(flows, nominal_rate_bps, rate_tolerance), *_round_trips(flows, orbit)]
 
 

@@ -32,7 +32,7 @@ class Way:
         return bool(self.receiver or self.sender)
 
     def words(self, *, with_receiver: bool = True, with_sender: bool = True, with_addresses: bool = False) -> str:
-        """`over lan via 10.0.0.1`, by which the sender's packets left, and under which addresses it saw the receivers."""
+        """The way in words: `over lan via 10.0.0.1`, how packets left the sender, and the addresses of receivers that it saw."""
         parts = [f"over {self.receiver}"] if with_receiver and self.receiver else []
         parts += [f"sender over {self.sender}"] if with_sender and self.sender else []
         parts += [f"seen as {' and '.join(self.addresses)}"] if with_addresses and self.addresses else []

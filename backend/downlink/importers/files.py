@@ -41,7 +41,8 @@ from downlink.importers.foreign import (
     sentence_for_table,
     sentence_for_text,
 )
-from downlink.importers.iperf3 import documents_of_events, is_iperf3, is_stream_event, read_iperf3
+from downlink.importers.iperf3 import is_iperf3, read_iperf3
+from downlink.importers.iperf3_stream import documents_of_events, is_stream_event
 from downlink.importers.model import Content, ImportedTrace, SourceKind, UnreadableError, refused
 from downlink.importers.ndt7 import is_ndt7, read_ndt7
 from downlink.importers.packing import Member, members

@@ -1,21 +1,19 @@
-"""iperf3 reports: one document (`-J`) or one event per line (`--json-stream`)."""
+"""iperf3 reports (`-J`); iperf3_stream makes such documents of streams."""
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from downlink.domain.partial import LeftOut
 from downlink.domain.point import Point
-from downlink.importers.documents import repaired_json
+from downlink.importers.iperf3_stream import broken_at, lines_left_out
 from downlink.importers.model import Content, Direction, ImportedFlow, Ints, ToolSummary, UnreadableError
 from downlink.importers.reading import (
     MAX_DURATION_S,
@@ -35,13 +33,8 @@ from downlink.importers.reading import (
 )
 
 MAX_ERROR_CHARS = 300
-MAX_OTHER_LINES = 1_000_000
 MAX_TOLD = 10**15
 """For what iperf3 sums up: bits per second, seconds and segments alike."""
-BROKEN, PASSED_OVER = "broken_line", "passed_over_lines"
-"""Of a stream, in its document: the number of the first such line, and how many lines follow it, or how many there are."""
-OWN = {"intervals", "is_stream", "is_cut", BROKEN, PASSED_OVER}
-EVENT = re.compile(rb'\{\s*+"event"\s*+:')
 MSS = "mss"
 MIN_GAP_S = 0.05
 """Half of the shortest interval that iperf3 takes: one that is missing leaves more."""
@@ -52,102 +45,6 @@ GAUGES = {"rtt": "rtt_us", "rttvar": "rttvar_us", "snd_wnd": "snd_wnd_bytes"}
 
 def is_iperf3(document: Mapping[str, Any]) -> bool:
     return isinstance(document.get("start"), Mapping) and ("intervals" in document or "end" in document)
-
-
-def is_stream_event(first_line: object) -> bool:
-    return isinstance(first_line, Mapping) and "event" in first_line and "data" in first_line
-
-
-class _Line(NamedTuple):
-    """A line of a stream: an event, or what is none. is_broken: it begins like an event. is_last: without a line end."""
-
-    number: int
-    event: Mapping[str, Any] | None = None
-    is_broken: bool = False
-    is_last: bool = False
-
-
-def documents_of_events(content: bytes) -> Iterator[dict[str, Any]]:
-    """The documents that the same tests would have written without `--json-stream`.
-
-    Each begins with an event `start`, or with the `error` of a test that could not start. Lines that are no events are passed
-    over and counted. A broken event ends its test: what follows it may be of another one.
-    """
-    document: dict[str, Any] | None = None
-    for line in _bounded(_lines(content)):
-        name = str(line.event.get("event")) if line.event is not None else ""
-        if document is None or _begins_another(document, name):
-            if document is not None:
-                yield document
-            document = {"intervals": [], "end": {}, "is_stream": True, "is_cut": True}
-            if name == "error":
-                document["start"] = {}
-        if line.event is None:
-            _count(document, line)
-        elif BROKEN in document:
-            document[BROKEN][1] += 1
-        else:
-            _add(document, name, line.event.get("data"))
-    if document is not None:
-        yield document
-
-
-def _bounded(lines: Iterator[_Line]) -> Iterator[_Line]:
-    others = 0
-    for line in lines:
-        others += line.event is None
-        if others > MAX_OTHER_LINES:
-            raise UnreadableError(f"more than {MAX_OTHER_LINES} of its lines are no events of iperf3; remove them")
-        yield line
-
-
-def _begins_another(document: Mapping[str, Any], name: str) -> bool:
-    """Behind its end a test has no interval and no error, and it has one error at most."""
-    is_over = not document["is_cut"] or (name == "error" and "error" in document)
-    return name == "start" or (is_over and name in ("interval", "error"))
-
-
-def _add(document: dict[str, Any], name: str, data: object) -> None:
-    if name == "interval":
-        document["intervals"].append(data)
-    elif name not in OWN:
-        document[name] = data
-        document["is_cut"] = document["is_cut"] and name != "end"
-
-
-def _count(document: dict[str, Any], line: _Line) -> None:
-    """Note a line that is no event. The last line of a test without an end is where iperf3 was killed: that is said of it."""
-    if line.is_last and document["is_cut"]:
-        return
-    is_end = line.is_broken and document["is_cut"]
-    document.setdefault(BROKEN if is_end else PASSED_OVER, [line.number, 0])
-    if not is_end:
-        document[PASSED_OVER][1] += 1
-
-
-def _lines(content: bytes) -> Iterator[_Line]:
-    """The events, and what is none; an event may stand behind text, or behind one that was cut off."""
-    for place, text in enumerate(io.BytesIO(content), start=1):
-        if (event := _event(text)) is not None:
-            yield _Line(place, event)
-        elif text.strip():
-            *_, begin = 0, *(found.start() for found in EVENT.finditer(text))
-            event = _event(text[begin:]) if begin else None
-            is_broken = text.lstrip().startswith(b"{")
-            if is_broken or event is None:
-                yield _Line(place, None, is_broken, is_last=event is None and not text.endswith(b"\n"))
-            if event is not None:
-                yield _Line(place, event)
-
-
-def _event(text: bytes) -> Mapping[str, Any] | None:
-    if b'"event"' not in text:  # most other text: a parser's refusal takes longer
-        return None
-    try:
-        found = repaired_json(text)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, Mapping) and "event" in found else None
 
 
 Flows = tuple[list[ImportedFlow], tuple[LeftOut, ...]]
@@ -169,7 +66,7 @@ def read_iperf3(document: Mapping[str, Any]) -> Content:
     except UnreadableError as error:
         left_out += (LeftOut("", "its totals", str(error)),)
     started_at, unknown = _started_at(start)
-    left_out += (*unknown, *_lines_left_out(document))
+    left_out += (*unknown, *lines_left_out(document))
     return Content(
         tuple(sorted(flows, key=lambda flow: (flow.flow, flow.point))),
         started_at,
@@ -179,25 +76,6 @@ def read_iperf3(document: Mapping[str, Any]) -> Content:
         summaries=summaries,
         left_out=left_out,
     )
-
-
-def _noted(document: Mapping[str, Any], name: str) -> tuple[int, int] | None:
-    """What `documents_of_events` noted; a stranger's document may have any key."""
-    found = document.get(name) if document.get("is_stream") else None
-    is_ours = isinstance(found, list) and len(found) == 2 and all(type(each) is int for each in found)
-    return (found[0], found[1]) if is_ours and found else None
-
-
-def _lines_left_out(document: Mapping[str, Any]) -> Iterator[LeftOut]:
-    if noted := _noted(document, BROKEN):
-        first, events = noted
-        s = "s" if events > 1 else ""
-        behind = f"; what its test says behind it is left out ({events} event{s})" if events else ""
-        yield LeftOut("", f"line {first} of the stream", f"it is broken JSON{behind}")
-    if noted := _noted(document, PASSED_OVER):
-        first, lines = noted
-        more = f"; so are {lines - 1} more" if lines > 1 else ""
-        yield LeftOut("", f"line {first} of the stream", f"it is no event of iperf3 and is passed over{more}")
 
 
 def _started_at(start: Mapping[str, Any]) -> tuple[datetime | None, tuple[LeftOut, ...]]:
@@ -215,8 +93,8 @@ def _failure(document: Mapping[str, Any], start: Mapping[str, Any]) -> str | Non
         return f"iperf3 reports an error: {str(error)[:MAX_ERROR_CHARS]}"
     if not isinstance(start.get("test_start"), Mapping):
         return "iperf3 never started the test"
-    if (broken := _noted(document, BROKEN)) and broken[1]:
-        return f"the stream is broken at line {broken[0]}, so that the end of its test is not known"
+    if line := broken_at(document):
+        return f"the stream is broken at line {line}, so that the end of its test is not known"
     if document.get("is_cut") and document.get("intervals"):
         return "iperf3 was stopped before the end of its test: its stream has no event `end`"
     return None if document.get("intervals") else "iperf3 measured nothing: its report has no interval"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 from downlink.domain.partial import LeftOut
@@ -77,7 +78,7 @@ def _direction(name: str, said: object) -> _Direction:
     result = mapping(said, name)
     measured = listing(result.get("ServerMeasurements") or [], "ServerMeasurements")
     infos, unread = _snapshots(measured)
-    kept = [info for place, info in enumerate(infos) if not place or info != infos[place - 1]]
+    kept = [info for info, _ in groupby(infos)]
     point = Point.SENDER if name == "Download" else Point.RECEIVER
     columns, identity = checked_columns(_columns(kept)), {"uuid": result.get("UUID")}
     control, way = _control(measured), Direction(name.lower())

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 import orjson
@@ -41,7 +42,7 @@ def read_tcp_info(content: bytes) -> Content:
         if line.strip()
     )
     infos = [each.info for each in snapshots if each.info is not None]
-    told = [info for place, info in enumerate(infos) if not place or info != infos[place - 1]]
+    told = [info for info, _ in groupby(infos)]
     if not told:
         raise UnreadableError(f"no line holds a tcp_info{'; ' + str(left_out[0]) if left_out else ''}")
     if len(left_out) > len(told):

@@ -118,7 +118,7 @@ def to_domain(row: Link) -> DomainLink:
 
 
 class Gives(NamedTuple):
-    """What a link can give, beside its nominal rate. rate_tolerance: the part by which it may exceed that."""
+    """What a link can give beside its nominal rate. rate_tolerance: how far it may exceed that rate, as a ratio."""
 
     orbit: str
     rate_tolerance: float

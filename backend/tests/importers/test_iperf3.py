@@ -10,7 +10,7 @@ import pytest
 
 from downlink.domain.errors import InvalidError
 from downlink.domain.point import Point
-from downlink.importers import iperf3
+from downlink.importers import iperf3_stream
 from downlink.importers.files import import_file, traces_in
 from downlink.importers.model import Direction, ImportedTrace, SourceKind, ToolSummary
 
@@ -445,7 +445,7 @@ def test_names_of_our_own_in_a_file_change_nothing(name: str, odd: object) -> No
 
 
 def test_a_stream_has_at_most_so_many_lines_of_other_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(iperf3, "MAX_OTHER_LINES", 2)
+    monkeypatch.setattr(iperf3_stream, "MAX_OTHER_LINES", 2)
     assert each_test(stream(1.0, is_ended=True) + "x\n" * 2)
     with pytest.raises(InvalidError, match="more than 2 of its lines are no events of iperf3; remove them"):
         import_file("x", (stream(1.0, is_ended=True) + "x\n" * 3).encode())
