@@ -48,8 +48,8 @@ export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => vo
             {...form.getInputProps('rate_mbps')}
           />
           <NumberInput
-            label="It may be exceeded by"
-            description="A faster run is marked as implausible"
+            label="Rate tolerance"
+            description="Runs beyond it are marked as implausible"
             suffix=" %"
             min={0}
             max={1000}

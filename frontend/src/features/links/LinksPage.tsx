@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import { Link as PageLink } from '@tanstack/react-router'
 import type { SortingState } from '@tanstack/react-table'
-import { Fragment, type ReactNode, useMemo, useState } from 'react'
+import { type ReactNode, useMemo, useState } from 'react'
 import type { Link } from '@/api/types'
 import { formatBytes, formatNumber, formatRate } from '@/lib/format'
 import { Allowed } from '@/ui/Allowed'
@@ -142,14 +142,13 @@ function Name({ link }: { link: Link }) {
   )
 }
 
-/** Names of agents, none of them broken at its hyphens. */
+/** Names of agents. They may break at hyphens: unbroken, three columns of them push the buttons out of sight. */
 const Names = ({ of: names }: { of: readonly string[] }) =>
-  names.map((name, index) => (
-    <Fragment key={name}>
-      {index > 0 ? ', ' : ''}
-      <Whole>{name}</Whole>
-    </Fragment>
-  ))
+  names.length > 0 ? (
+    <Text span inherit display="inline-block" miw={110}>
+      {names.join(', ')}
+    </Text>
+  ) : null
 
 const Whole = ({ children }: { children: ReactNode }) => (
   <Text span inherit style={{ whiteSpace: 'nowrap' }}>

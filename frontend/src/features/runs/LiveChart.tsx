@@ -6,7 +6,7 @@ import type { LiveHistory, LivePoint } from './liveHistory'
 import classes from './runs.module.css'
 
 const HEIGHT = 96
-const EDGE = { left: 44, right: 8, top: 6, bottom: 18 }
+const EDGE = { left: 44, right: 18, top: 6, bottom: 18 }
 
 const QUANTITIES: readonly { title: string; unit: string; of: (point: LivePoint) => number | null }[] = [
   { title: 'Throughput', unit: 'Mb/s', of: ({ throughput_bps }) => (throughput_bps === null ? null : throughput_bps * MBPS_PER_BPS) },
