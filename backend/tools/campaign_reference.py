@@ -1,31 +1,26 @@
-"""Writes the reference of docs/campaign-file.md anew: every key of a campaign file, from its schema."""
+"""Writes docs/campaign-keys.csv again: every key of a campaign file, from its schema."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from downlink.codec.campaign_shape import campaign_schema, first_shape
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "campaign-file.md"
-BEGIN, END = "<!-- keys -->\n", "<!-- end of keys -->"
+LIST = Path(__file__).resolve().parents[2] / "docs" / "campaign-keys.csv"
 COMMAND = ".venv/bin/python backend/tools/campaign_reference.py"
 
 
 def reference() -> str:
-    """The table of all keys, as Markdown. The settings of a host are one row: settings.csv has them."""
-    rows = "\n".join(
-        f"| `{key}` | {takes} | {default} | {says} |" for key, takes, default, says in _keys(campaign_schema())
-    )
-    return f"| key | takes | default | meaning |\n|---|---|---|---|\n{rows}\n"
-
-
-def page() -> str:
-    """The page with the reference as it must be."""
-    text = PAGE.read_text()
-    before, _, rest = text.partition(BEGIN)
-    return before + BEGIN + reference() + END + rest.partition(END)[2]
+    """The table of all keys, as CSV. The settings of a host are one row: settings.csv has them."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(("key", "takes", "default", "meaning"))
+    table.writerows(_keys(campaign_schema()))
+    return text.getvalue()
 
 
 def _keys(node: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str, str, str]]:
@@ -35,7 +30,7 @@ def _keys(node: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str, s
         items = first_shape(inner.get("items", {}))
         is_settings = "net.ipv4.tcp_rmem" in inner.get("properties", {})
         default = "required" if key in node.get("required", ()) else _default(raw)
-        takes = "settings by name ([settings.csv](settings.csv))" if is_settings else _takes(inner, items)
+        takes = "settings by name (settings.csv)" if is_settings else _takes(inner, items)
         yield (
             place,
             takes,
@@ -51,8 +46,8 @@ def _keys(node: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str, s
 def _default(node: Mapping[str, Any]) -> str:
     value = node.get("default")
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        return f"`[{', '.join(value)}]`"
-    return "" if value in (None, "") or isinstance(value, (dict, list)) else f"`{_number(value)}`"
+        return f"[{', '.join(value)}]"
+    return "" if value in (None, "") or isinstance(value, (dict, list)) else _number(value)
 
 
 def _number(value: Any) -> str:
@@ -63,7 +58,7 @@ def _number(value: Any) -> str:
 
 def _takes(node: Mapping[str, Any], items: Mapping[str, Any]) -> str:
     if "enum" in node:
-        return ", ".join(f"`{each}`" for each in node["enum"])
+        return ", ".join(str(each) for each in node["enum"])
     match node.get("type"):
         case "integer" | "number":
             kind = "whole number" if node["type"] == "integer" else "number"
@@ -73,11 +68,11 @@ def _takes(node: Mapping[str, Any], items: Mapping[str, Any]) -> str:
                 f"list of {node['minItems']} to {node['maxItems']} {'mappings' if 'properties' in items else 'texts'}"
             )
         case "string" if "pattern" in node:
-            return f"text of the form `{node['pattern'].strip('^$')}`"
+            return f"text of the form {node['pattern'].strip('^$')}"
         case "string":
             return f"text, at most {node.get('maxLength', 200)} characters"
-    return "`true`, `false`" if node.get("type") == "boolean" else "mapping"
+    return "true, false" if node.get("type") == "boolean" else "mapping"
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page())
+    LIST.write_text(reference())

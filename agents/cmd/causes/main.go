@@ -22,12 +22,10 @@ type options struct {
 
 const introduction = `# Causes, modelled
 
-Why a published value is not ours: one thing of the link, the window or the sender is changed at a time, in virtual time. The table says what would
-have been measured. Written by ` + "`make causes`" + `; do not edit. The same seeds give the same table: the runs of a variant meet the link's courses 0, 1, 2, … of the profile's
-seed, whatever the variant, and where a line says so those of the study's own cycles. No profile is changed by it: a variant that meets one published value often misses others.
+Each variant changes one thing, over courses 0, 1, 2, … of the profile's seed. Written by ` + "`make causes`" + `; do not edit.
+A variant that meets one value often misses others.
 
-The senders are those of [the model](../link-profiles.md#statistics-and-targets): CUBIC with and without HyStart, and Hybla, without pacing. How the model differs from real kernels
-can be read off the first line of each table and the pages of the papers. What is read from the archives of the studies is in [causes.md](causes.md).
+Senders are [the model's](../link-profiles.md#statistics-and-targets), without pacing. Archives: [causes.md](causes.md).
 `
 
 func main() {

@@ -30,7 +30,7 @@ func named(t *testing.T, name string) Section {
 	return Section{}
 }
 
-// The quick section is reckoned anew; of the others the page has every question and variant.
+// The quick section is recomputed; of the others the page has every question and variant.
 func TestThePageIsWhatTheCommandPrints(t *testing.T) {
 	kept, err := os.ReadFile(page)
 	require.NoError(t, err)

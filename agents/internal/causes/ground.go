@@ -29,8 +29,8 @@ func farther(baseMs float64) func(*emulate.Profile) {
 
 func groundSearch() Section {
 	return Section{
-		Name: "ground-search", Title: "Negative control: SEARCH over the terrestrial link",
-		Text: "SEARCH 1.0's moments as in Table I. The profile's queue of 250 kB is twice the product of its rate and RTT, which is 125 kB.",
+		Name: "ground-search", Title: "Negative control: SEARCH, terrestrial",
+		Text: "Queue: 250 kB, twice rate times RTT.",
 		head: []string{"cg, s", "ex, s", "dp, s", "hr, s", "success, %", "runs with all three"},
 		variants: []variant{
 			{name: "terrestrial"},
@@ -44,8 +44,8 @@ func groundSearch() Section {
 
 func groundPairs() Section {
 	return Section{
-		Name: "ground-pairs", Title: "Negative control: two flows over the terrestrial link, HyStart on beside on and off",
-		Text: "The second flow's rate over the first one's, which has HyStart; geometric means. The flows begin together, the second one 0, 1, 2, … ms later in runs 0, 1, 2, ….",
+		Name: "ground-pairs", Title: "Negative control: pairs, terrestrial",
+		Text: "Second flow over first (HyStart), 0, 1, 2, … ms later; geometric means.",
 		head: []string{"off over on, first 5 s (runs)", "5 to 10 s", "10 to 20 s", "on over on, first 5 s (runs)"},
 		variants: []variant{
 			{name: "terrestrial"},

@@ -19,7 +19,7 @@ func slots(lowBps, highBps float64) func(*emulate.Profile) {
 func leo() Section {
 	return Section{
 		Name: "leo", Title: "Kachooei 2023, Table I, LEO",
-		Text: "SEARCH 1.0's moments from the first data byte, over the runs that have cg, ex and dp; success over all. Published: cg 0.5 s, ex 0.6 s, dp 0.7 s, hr 0.1 s, success 52 %.",
+		Text: "Published: 0.5, 0.6, 0.7, 0.1 s; 52 %.",
 		head: []string{"cg, s", "ex, s", "dp, s", "hr, s", "success, %", "runs with all three"},
 		variants: []variant{
 			{name: "leo-starlink"},

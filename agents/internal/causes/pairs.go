@@ -91,8 +91,8 @@ func bothRates(p pair) float64 {
 
 func cubicPairs() Section {
 	return Section{
-		Name: "cubic-pairs", Title: "Zhao 2022, Figure 2; Peters 2021, Figure 8a: two default Cubic flows",
-		Text:     "Seconds 60 to 120, fairness 55 to 115. Published: an RTT of 0.7 s, windows of 5 MB each, Jain's index 1.0.",
+		Name: "cubic-pairs", Title: "Zhao 2022, Figure 2; Peters 2021, Figure 8a: Cubic pair",
+		Text:     "Published: 0.7 s, 5 MB, Jain's index 1.0. Seconds 60 to 120, fairness 55 to 115.",
 		head:     []string{"RTT, ms (runs)", "window, first, MB", "second, MB", "both rates, Mb/s", "Jain, mean of runs", "Jain of mean rates"},
 		variants: pairVariants(), runs: 10,
 		measure: func(v variant, runs int) []string {
@@ -122,9 +122,8 @@ func indices(first, second []float64) []string {
 
 func hystartPairs() Section {
 	return Section{
-		Name: "hystart-pairs", Title: "Peters 2021, Figure 8b; Zhao 2022, Figure 6: HyStart on beside off",
-		Text: "Published: the flow without HyStart leads for 40 and 45 s, an RTT around 0.7 s after 15 s, Jain's index 0.56 in the first 15 s (a ratio of 16.6) and 1.0 from 55 to 115 s, " +
-			"and in the conclusions five times the bandwidth \"during starting conditions\". The end of the lead is the median; 120 where it leads to the end.",
+		Name: "hystart-pairs", Title: "Peters 2021, Figure 8b; Zhao 2022, Figure 6: HyStart on, off",
+		Text:     "Published: ratio 16.6 (conclusions: five), lead 40 and 45 s (120: to the end), RTT 0.7 s, Jain 1.0.",
 		head:     []string{"off over on, first 15 s", "first 60 s", "lead ends, s (runs)", "RTT, 60-120 s, ms", "both rates, Mb/s", "Jain, mean of runs", "Jain of mean rates"},
 		variants: pairVariants(), runs: 10,
 		measure: func(v variant, runs int) []string {
@@ -146,7 +145,7 @@ func ratio(p pair, toS int) float64 {
 func hyblaPairs() Section {
 	return Section{
 		Name: "hybla-pairs", Title: "Zhao 2022, Figure 5: Cubic beside Hybla",
-		Text:     "Published: Hybla leads for 70 s, fairly equal from 80 to 120 s, RTTs of over 2 s in the start and from 0.6 s to just over one second after it.",
+		Text:     "Published: Hybla leads for 70 s; then fairly equal; RTT above 2 s, later 0.6 to just over 1 s.",
 		head:     []string{"Cubic less Hybla, 80-120 s, Mb/s (runs)", "Hybla over Cubic, first 70 s", "RTT, 60-120 s, ms", "longest RTT of the first 15 s, s", "times that Cubic cut its window", "Hybla"},
 		variants: pairVariants(), runs: 10,
 		measure: func(v variant, runs int) []string {

@@ -13,8 +13,8 @@ func constantRate(p *emulate.Profile) { p.Down.Rate.Varies = nil }
 // steady is about how much the steady rate differs from run to run.
 func steady() Section {
 	return Section{
-		Name: "steady", Title: "Peters 2021: one flow's steady rate",
-		Text: "Seconds 60 to 120, half of the runs with HyStart on and half with it off. The paper has 1 GB in 100 and 125 s, from which 93 (80 to 120) Mb/s follow; that the standard deviation over runs is 10 to 15 Mb/s is assumed.",
+		Name: "steady", Title: "Peters 2021: steady rate",
+		Text: "From published times: 93 (80 to 120) Mb/s; assumed deviation: 10 to 15. Seconds 60 to 120, half with HyStart.",
 		head: []string{"rate, Mb/s (runs)", "standard deviation over runs, Mb/s"},
 		variants: []variant{
 			{name: "geo-viasat"},

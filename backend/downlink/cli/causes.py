@@ -56,10 +56,8 @@ def causes_page(archives: Path) -> str:
 Section = tuple[str, str, Sequence[str], Lines]
 
 _INTRODUCTION = (
-    "# Causes, read from the archives\n\n"
-    "Why a published value is not ours, where the runs of the studies themselves show it. Written by `make reproduction` "
-    "(`downlink causes`); do not edit. Where a link or a sender had to be changed to find out, the answer is in "
-    "[causes-modelled.md](causes-modelled.md).\n"
+    "# Causes, read from the archives\n\nWhy a published value is not ours, from the studies' own runs. With a changed link or sender: "
+    "[causes-modelled.md](causes-modelled.md). Written by `make reproduction` (`downlink causes`); do not edit.\n"
 )
 
 
@@ -80,9 +78,8 @@ def _early_ratio(archives: Path) -> Section:
             )
         )
     published = (
-        f"For two flows Jain's index 0.56 means that one has {ratio_of_jain(0.56):.1f} times as much as the other, and five times as much "
-        f"means an index of {float(jain_index([1, 5])):.2f}. The paper gives both for the same figure: 0.56 for the first 15 s, and about "
-        "five times in its conclusions, which name no seconds. Ours, by the seconds that are taken:"
+        f"The paper gives two values for this figure: Jain's index 0.56 for the first 15 s, a ratio of {ratio_of_jain(0.56):.1f}, and "
+        f"about five times without seconds in its conclusions, an index of {float(jain_index([1, 5])):.2f}. Ours:"
     )
     head = ("seconds", "off over on, mean of runs", "of mean rates", "Jain of mean rates")
     return "Peters 2021, Figure 8: off over on in the start", published, head, lines
@@ -97,8 +94,8 @@ def _lead(archives: Path) -> Section:
             met = bands_meet_s(off, on, span, START_S), curves_meet_s(off, on, span, START_S)
             lines.append((f"{study}, means over {span} s", published, *map(_seconds, met)))
     text = (
-        "Both papers draw mean curves with 95 % bands, and take overlapping bands for the same throughput (Zhao 2022, IV A). Our declared "
-        "value asks more: until when one flow of a run has more than the other over ten seconds. From 15 s on:"
+        "The papers take overlapping 95 % bands of mean curves for the same throughput (Zhao 2022, IV A). Our declared value asks "
+        "until when one flow of a run has more than the other over ten seconds. From 15 s on:"
     )
     head = ("study", "published", "bands overlap from", "mean curves meet")
     return "Peters 2021, Figure 8; Zhao 2022, Figure 6: until when the flow without HyStart leads", text, head, lines
@@ -119,9 +116,8 @@ def _steady(archives: Path) -> Section:
         ]
     lines.append(_times("HyStart off, slow start's losses are repaired", "15 s", [repaired_s(run) for run in repeated]))
     text = (
-        "The papers read off a mean curve when throughput gets to its steady level. Our declared value is stricter: from when the rate "
-        "*stays* above 90 % of it. In a download that loses packets now and then it falls below for seconds, long after it got there. "
-        "Repaired: the first second with less than 1 % of repeated bytes after the first with more."
+        "The papers read from a mean curve when throughput reaches its steady level. Our declared value is stricter: from when the "
+        "rate *stays* above 90 % of it. Repaired: the first second with less than 1 % of repeated bytes after the first with more."
     )
     head = ("reading", "published", "median", "mean", "runs")
     return "Peters 2021, Figure 5: time to steady state", text, head, lines
@@ -153,9 +149,8 @@ def _fairness(archives: Path) -> Section:
             )
         )
     text = (
-        "Published: 1.0 from 55 to 115 s. The mean of the runs' indices is 1 only where every run shares equally. In the index of mean "
-        "rates, which a figure of mean curves shows, runs in which either flow has more make up for each other. The paper does not "
-        "say which it took; an index from 0.95 on is 1.0 with the digits given."
+        "Published: 1.0 from 55 to 115 s, which holds from 0.95 on with the digits given. The mean of the runs' indices is 1 only "
+        "where every run shares equally; in the index of mean rates runs balance each other. The paper does not state which it took."
     )
     head = ("study, condition", "mean of the runs' indices", "index of mean rates", "runs")
     return "Peters 2021, Figure 8: fairness in steady state", text, head, lines
@@ -172,8 +167,8 @@ def _begins(archives: Path) -> Section:
         index = float(jain_index([fmean(_means(series[condition, flow], 0, START_S)) for flow in (1, 2)]))
         lines.append((condition, *cells[:3], f"{index:.2f}", cells[3]))
     text = (
-        "Published: both share the bottleneck equally until the curves part at about 15 s, on an axis of more than 100 Mb/s. The paper's "
-        "own summary calls BBR somewhat unfair in the start and PCC fair. Mean rates of the first and the second flow in Mb/s:"
+        "Published: equal shares until about 15 s, on an axis of more than 100 Mb/s; the paper's summary calls BBR somewhat unfair in "
+        "the start and PCC fair. Mean rates of first and second flow in Mb/s:"
     )
     head = ("pair", "0-5 s", "5-10 s", "10-15 s", "Jain, 0-15 s", "60-120 s")
     return "Zhao 2022, Figures 3 and 4: the first 15 s", text, head, lines
@@ -196,9 +191,9 @@ def _buffers(archives: Path) -> Section:
             condition, f"{bytes_asked:,}", f"{most / bytes_asked:.3f}", f"{rtt:.0f}", f"{rate / MEGA:.2f}", f"{of_window / MEGA:.2f}"
         ))  # fmt: skip
     text = (
-        "Linux 4.15, which the paper had, offers half of a receive buffer as window; ours (6.18) five eighths, whatever the buffer. "
-        f"Where the window is small, the return channel limits besides: one acknowledgement a frame answers two segments, "
-        f"{FRAME_BYTES * 8 / FRAME_S / MEGA:.3f} Mb/s. From 30 to 60 s:"
+        "Linux 4.15 (the paper) offers half of a receive buffer as window, Linux 6.18 (ours) five eighths. Small windows are also "
+        f"limited by the return channel: one acknowledgement a frame for two segments, {FRAME_BYTES * 8 / FRAME_S / MEGA:.3f} Mb/s. "
+        "From 30 to 60 s:"
     )
     head = ("condition", "buffer, bytes", "greatest window over it", "RTT, ms", "rate, Mb/s", "window over RTT, Mb/s")
     return "Peters 2021, Figures 2 and 3: windows of the kernels", text, head, lines
@@ -224,9 +219,8 @@ def _gigabyte(archives: Path) -> Section:
         early = ", ".join(str(at) for at, value in enumerate(share[:60]) if value > 0) or "-"
         lines.append((str(cycle), str(len(_known(rate))), *causes, early))
     text = (
-        "Published: 125 s. The runs that take longest lost packets to the link itself, not to its queue, while they still climbed. "
-        "The profile's independent loss (0.001 %) is an assumed order of magnitude, as its comment says; what a download takes without it "
-        "is modelled."
+        "Published: 125 s. The slowest runs lost packets to the link, not to its queue, while they still climbed. The profile's "
+        "independent loss (0.001 %) is an assumed order of magnitude."
     )
     head = (
         "run",
@@ -260,8 +254,8 @@ def _approximation(archives: Path) -> Section:
         ("rounded to the nearest whole bin", f"{fmean(errors[True]):.2f} %", str(len(errors[True]))),
     ]
     text = (
-        "Published: 4 % on average. What was sent up to a round trip ago is summed over bins, and a round trip is seldom a whole number of "
-        "them. The paper's pseudocode adds up whole bins and does not say how it rounds. The same traces, both ways:"
+        "Published: 4 % on average. What was sent a round trip ago is summed over bins, and a round trip is seldom a whole number of "
+        "them. The paper's pseudocode adds whole bins, without a rounding rule. The same traces, both ways:"
     )
     head = ("what was sent a round trip ago", "mean error", "runs")
     return "Kachooei 2023, Figure 7: error of the approximation over LEO", text, head, lines

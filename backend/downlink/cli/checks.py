@@ -14,8 +14,8 @@ from downlink.analysis.fairness import jain_index
 from downlink.analysis.intervals import mean_intervals, ratio_intervals
 from downlink.cli.files import write_text
 from downlink.cli.output import say
-from downlink.cli.published import number
-from downlink.cli.study_rows import Row, by_cycle, conditions_of, made_text, read_record, read_rows, table
+from downlink.cli.published import interval, number
+from downlink.cli.study_rows import Row, by_cycle, conditions_of, origin_text, read_record, read_rows, table
 from downlink.domain.errors import InvalidError
 
 MEGA = 1e6
@@ -52,17 +52,16 @@ def checks_page(archives: Path) -> str:
     text = _INTRODUCTION
     for part in (_control(archives), _outside(archives), _threshold(archives), _kernel(archives), _elsewhere(archives)):
         record = read_record(archives, part.study)
-        origin = f"Campaign “{record['name']}” (`{part.study}.yaml`). {made_text(record)} Again: `make study-{record['study']}`."
+        origin = origin_text(f"{part.study}.yaml", f"make study-{record['study']}")
         text += f"\n## {part.title}\n\n{origin}\n\n{part.text}\n\n" + "\n".join(part.tables)
     return text
 
 
 _INTRODUCTION = (
-    "# Checks, and studies without published numbers\n\n"
-    "What the papers give no number for: whether effects of satellites are absent where there is no satellite, whether a control that "
-    "no profile was fitted with behaves as it does in the field, and what was tried beyond the papers. Ratios are geometric means of "
-    "pairs of one cycle with their 95 % interval ([method](../method.md), section 3). Exits are counted as early, good and late "
-    "([exits](../exits.md)). Written by `make reproduction` (`downlink checks`); do not edit.\n"
+    "# Checks, and studies without published numbers\n\nThe papers give no numbers here: a link without satellite, controls that no "
+    "profile was fitted with, and variants of detectors and controls. Ratios are geometric means of pairs of one cycle with 95 % "
+    "intervals ([method](../method.md), section 3). Exits are early, good or late ([exits](../exits.md)). Written by `make "
+    "reproduction` (`downlink checks`); do not edit.\n"
 )
 
 
@@ -86,17 +85,13 @@ def _control(archives: Path) -> Part:
             cells = [NOTHING] * 3 if name == base else [*map(_fine, each), "none" if is_same else "**yes**"]
             alone.append((name, *cells, *_exit_cells(exits, name)))
     text = (
-        "What the studies compare, on a link of 50 Mb/s and 20 ms without loss (`terrestrial`). One flow at a time, HyStart, its "
-        "detectors, small buffers, SEARCH and BEST change nothing: every interval lies within 10 % of 1, most within 1 %. HyStart "
-        "leaves slow start by its packet train when the window is about the link's product, within 50 ms of the link being full, "
-        "which costs nothing over 20 ms.\n\n"
-        "SEARCH is late here: the queue holds twice the product, and slow start overflows it before SEARCH's curve rises. With "
-        "three times the product SEARCH 1.0 leaves before the loss in every modelled run "
-        "([causes-modelled.md](causes-modelled.md)). So the queue decides, not the satellite.\n\n"
-        "Two flows at once are another question. The one without HyStart has more at first, as in Peters 2021, Figure 8, though "
-        "for seconds and not for 40: its slow start fills the queue while the other has left slow start. In the model that grows "
-        "with the queue and hardly with the RTT ([causes-modelled.md](causes-modelled.md)). BBR has more than Cubic beside it "
-        "here, too."
+        "The studies' comparisons over 50 Mb/s and 20 ms without loss (`terrestrial`). With one flow HyStart, its detectors, small "
+        "buffers, SEARCH and BEST change nothing: every interval lies within 10 % of 1. HyStart leaves slow start within 50 ms of a "
+        "full link.\n\nSEARCH is late because of the queue, not for want of a satellite: the queue holds twice the product and "
+        "overflows before SEARCH's curve rises. With three times the product SEARCH 1.0 leaves before the loss in every modelled run "
+        "([causes-modelled.md](causes-modelled.md)).\n\nWith two flows, the one without HyStart has more at first, as in Peters 2021, "
+        "Figure 8, but for seconds and not for 40. In the model that grows with the queue and hardly with the RTT. BBR has more than "
+        "Cubic here, too."
     )
     head = ("one flow", "first 5 s over HyStart on", "last 10 s over HyStart on", "effect", *_EXIT_HEAD)
     both = ("two flows", "second over first, first 5 s", "last 10 s", "Jain, first 5 s", "Jain, last 10 s")
@@ -117,11 +112,10 @@ def _outside(archives: Path) -> Part:
         over = [NOTHING] * 2 if name == "Cubic" else [_ratio(own, its) for own, its in zip(rates, base, strict=True)]
         lines.append((name, *map(_rate, rates), *over))
     text = (
-        "Each control alone over `leo-starlink`. Of these only Cubic without HyStart had a part in the profile, by whose first "
-        "loss the queue was chosen; Reno had none in any fit or test. Published: BBR has two to six times Cubic's rate over "
-        "Starlink (comparisons of 2023 to 2025), and is ahead of the controls that answer every loss (TCP Congestion Control "
-        "Performance over Starlink, ANRW 2025). That order comes out, and the factor lies in that range. That paper finds that "
-        "HyStart hurts over LEO too: in the mean of the start it does so here, but five runs do not show it."
+        "Each control alone over `leo-starlink`. Cubic without HyStart had a part in the profile (its first loss set the queue); Reno "
+        "had none in any fit or test. Published: BBR has two to six times Cubic's rate over Starlink (comparisons of 2023 to 2025), "
+        "and is ahead of the controls that answer every loss (TCP Congestion Control Performance over Starlink, ANRW 2025). Both hold "
+        "here. That paper's finding that HyStart hurts over LEO shows in the mean of the start, but not in five runs' interval."
     )
     head = ("control", "first 15 s, Mb/s", "last 30 s, Mb/s", "over Cubic, first 15 s", "over Cubic, last 30 s")
     return Part("outside-leo", "Outside check: controls alone over LEO", text, (table(head, lines),))
@@ -137,10 +131,9 @@ def _threshold(archives: Path) -> Part:
         over = [NOTHING] * 2 if name == base else [_ratio(a, b) for a, b in zip(own, its, strict=True)]
         lines.append((name, _rate(own[0]), *over, *_exit_cells(exits, name)))
     text = (
-        "Peters 2021 proposes a threshold of HyStart's delay detector from mean and deviation of the RTTs that were seen, instead "
-        "of at most 16 ms; the paper has no number for it, and names no factor. With two deviations (`dl_cubic_meansd`) slow "
-        "start goes on, and most of the start's throughput is won, as without HyStart. But four of five exits are late: the loss "
-        "comes first. So the rule gains by hardly ever acting. Other factors can be replayed over these flows (`downlink exits`)."
+        "Peters 2021 proposes a threshold for HyStart's delay detector from mean and deviation of the RTTs, without a number or "
+        "factor. With two deviations (`dl_cubic_meansd`) most of the start's throughput is gained, because the rule hardly ever acts: "
+        "four of five exits come with the loss. `downlink exits` replays other factors over these flows."
     )
     head = ("threshold", "first 15 s, Mb/s", "over 16 ms, first 15 s", "over 16 ms, last 30 s", *_EXIT_HEAD)
     return Part("000-e-threshold", "Peters 2021: the proposed threshold", text, (table(head, lines),))
@@ -165,14 +158,11 @@ def _kernel(archives: Path) -> Part:
         alike = _alike(exits, name, *_OWN[name]) if name in _OWN else NOTHING
         lines.append((name, *over, *_exit_cells(exits, name), alike))
     text = (
-        "Detectors at work in the kernel over `geo-viasat`, HyStart off unless named. Replayed over its own trace, each detector "
-        "says what it did in the kernel: an exit at the same acknowledgement, or none before the first loss.\n\n"
-        "HyStart leaves too early, which costs nine tenths of the start's throughput. SEARCH in all three versions never acts in "
-        "time, because the loss comes first: with 30 MB in flight the queue gets above 18 MB, from where packets are dropped at "
-        "random, about a second after the link is full, and SEARCH looks back further than that ([Table "
-        "I](kachooei-2023-search.md) has the cause). So where it differs from *none* (one of its six intervals leaves 1 out) the "
-        "difference is chance. HyStart++ grows more slowly after its first sign of delay, as RFC 9406 wants it, and goes on to "
-        "the loss."
+        "Detectors in the kernel over `geo-viasat`, HyStart off unless named. Replayed over its own trace, each detector exits at the "
+        "same acknowledgement, or not before the first loss.\n\nHyStart leaves too early, which costs nine tenths of the start's "
+        "throughput. SEARCH never acts in time: with 30 MB in flight the queue exceeds 18 MB, where random drops begin, about a second "
+        "after the link is full, and SEARCH looks back further ([Table I](kachooei-2023-search.md)). Its difference from *none* is "
+        "chance. HyStart++ grows more slowly after its first sign of delay, as in RFC 9406, and goes on to the loss."
     )
     head = ("in the kernel", "over none, first 15 s", "over none, last 30 s", *_EXIT_HEAD, "replay says the same")
     return Part("002-kernel", "Kachooei 2023: SEARCH in the kernel", text, (table(head, lines),))
@@ -185,11 +175,9 @@ def _elsewhere(archives: Path) -> Part:
         rates = [[by_cycle(metrics, phase, name, flow) for flow in (1, 2)] for phase in ("startup", "steady")]
         lines.append((name, *(_ratio(first, second) for first, second in rates), *(_rate(each) for each in rates[1])))
     text = (
-        "Defaults of `dl_vivace` were chosen over `geo-viasat-unframed` ([why](../controls/dl_vivace.md)), where Cubic then has "
-        "the larger share, as published. `leo-starlink` "
-        "had no part in that choice. Here the filtered Vivace has the larger share, and with the published settings neither is "
-        "shown to have more. So Cubic's factor of two belongs to link and settings together: that it comes out over one link is "
-        "no proof of the defaults."
+        "Defaults of `dl_vivace` were chosen over `geo-viasat-unframed` ([why](../controls/dl_vivace.md)), where Cubic has the larger "
+        "share, as published. Over `leo-starlink` the filtered Vivace has the larger share; with the published settings neither is "
+        "shown to have more. So Cubic's factor of two depends on link and settings together."
     )
     head = ("pair", "Cubic over Vivace, first 15 s", "last 30 s", "Cubic, last 30 s, Mb/s", "Vivace, last 30 s, Mb/s")
     return Part(
@@ -254,21 +242,25 @@ def _pair(above: Values, below: Values) -> tuple[float, float, float]:
     return float(found.mean), float(found.low), float(found.high)
 
 
+def _shown(mean: str, low: str, high: str) -> str:
+    return f"{mean} ({interval(low, high)})"
+
+
 def _ratio(above: Values, below: Values) -> str:
-    return "{} ({} to {})".format(*map(number, _pair(above, below)))
+    return _shown(*map(number, _pair(above, below)))
 
 
 def _fine(found: tuple[float, float, float]) -> str:
-    return "{:.3f} ({:.3f} to {:.3f})".format(*found)
+    return _shown(*(f"{each:.3f}" for each in found))
 
 
 def _rate(values: Values) -> str:
     found = mean_intervals(list(values.values()), least=0)
-    return f"{found.mean / MEGA:.1f} ({found.low / MEGA:.1f} to {found.high / MEGA:.1f})"
+    return _shown(*(f"{each / MEGA:.1f}" for each in (found.mean, found.low, found.high)))
 
 
 def _jain(metrics: Sequence[Row], phase: str, condition: str) -> str:
     first, second = (by_cycle(metrics, phase, condition, flow) for flow in (1, 2))
     indices = [float(jain_index([first[cycle], second[cycle]])) for cycle in sorted(first)]
     found = mean_intervals(indices, least=0.5, most=1)
-    return f"{found.mean:.2f} ({found.low:.2f} to {found.high:.2f})"
+    return _shown(*(f"{each:.2f}" for each in (found.mean, found.low, found.high)))

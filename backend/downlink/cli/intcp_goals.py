@@ -56,9 +56,7 @@ class Goal:
 
 def goals_table(goals: Sequence[Goal]) -> str:
     lines = [(goal.text, shown(goal.ours), goal.verdict) for goal in goals]
-    return "What is expected, and ours with its 95 % interval; the mean decides:\n\n" + table(
-        ("Expected", "ours", "by the mean"), lines
-    )
+    return "Expected bounds; our mean decides:\n\n" + table(("Expected", "ours", "by the mean"), lines)
 
 
 def goals_5a(archives: Path) -> Iterator[Goal]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from downlink.analysis.fairness import jain_index
 from downlink.analysis.intervals import Intervals, mean_intervals, ratio_intervals
-from downlink.cli.published import number
+from downlink.cli.published import interval, number
 from downlink.cli.study_rows import Row, by_cycle
 
 NOTHING = "-"
@@ -69,4 +69,4 @@ def shown(found: Intervals) -> str:
     if n == 0:
         return NOTHING
     mean, low, high = (float(each) for each in (found.mean, found.low, found.high))
-    return number(mean) if n == 1 else f"{number(mean)} ({number(low)} to {number(high)})"
+    return number(mean) if n == 1 else f"{number(mean)} ({interval(number(low), number(high))})"

@@ -35,7 +35,7 @@ from downlink.cli.intcp_numbers import (
 from downlink.cli.intcp_pictures import Point, Series, Span, ratios_picture, trade_picture
 from downlink.cli.output import say
 from downlink.cli.published import READINGS, ours_text, published_text
-from downlink.cli.study_rows import Row, conditions_of, made_text, read_record, read_reproduction, read_rows, table
+from downlink.cli.study_rows import Row, conditions_of, origin_text, read_record, read_reproduction, read_rows, table
 from downlink.domain.errors import InvalidError
 
 Tables = Callable[[Sequence[Row]], Sequence[str]]
@@ -84,14 +84,13 @@ def write_intcp_study(archives: Path, page: Path) -> None:
 
 def _written(archives: Path, section: Section) -> tuple[str, Mapping[str, str]]:
     """A section, all of whose numbers are computed from the archives, with its pictures by their files. A figure whose campaigns
-    were not run says so."""
+    were not run is named as such."""
     made = {study: read_record(archives, study) for study in section.studies}
     missing = [study.removeprefix("004-") for study, record in made.items() if not record]
     if missing:
         return f'\n## {section.title}\n\n**Not run yet**: `make study-intcp FIGURE="{" ".join(missing)}"`.\n', {}
     origins = "".join(
-        f"- Campaign “{record['name']}” (`{study}.yaml`). {made_text(record)} Again: `make study-{study}`.\n"
-        for study, record in made.items()
+        f"- {origin_text(f'{study}.yaml', f'make study-{study}', '../reproduction/')}\n" for study in made
     )
     rows = [row for study in section.studies for name in section.sources for row in read_rows(archives, study, name)]
     said = f"{section.text}\n\n" if section.text else ""
@@ -111,9 +110,7 @@ def _published_shares(archives: Path, studies: Sequence[str]) -> list[str]:
     lines = [(row["name"], published_text(row), ours_text(row), READINGS[row["reading"]]) for row in rows]
     head = ("Of the distribution", "published", "ours, 95 % interval", "holds")
     return (
-        ["Published of the distributions; whole runs are drawn for the interval:\n\n" + table(head, lines)]
-        if lines
-        else []
+        ["Published shares of distributions; intervals resample whole runs:\n\n" + table(head, lines)] if lines else []
     )
 
 

@@ -32,13 +32,17 @@ def published_text(value: Row) -> str:
 
 
 def ours_text(value: Row) -> str:
-    """`7.52 (7.10 to 7.96), n = 10`; how many runs never got there where that is so."""
+    """`7.52 (7.10–7.96), n = 10`; how many runs never got there where that is so."""
     if value["n"] == 0:
         return NOTHING
-    ends = tuple(NOTHING if value[key] is None else number(value[key]) for key in ("low", "high"))
-    interval = "" if ends == (NOTHING, NOTHING) else f" ({ends[0]} to {ends[1]})"
+    ends = (_end(value["low"]), _end(value["high"]))
+    range_text = "" if ends == (NOTHING, NOTHING) else f" ({interval(*ends)})"
     late = f", {value['not_within']} not reached" if value["not_within"] else ""
-    return f"{NOTHING if value['estimate'] is None else number(value['estimate'])}{interval}, n = {value['n']}{late}"
+    return f"{NOTHING if value['estimate'] is None else number(value['estimate'])}{range_text}, n = {value['n']}{late}"
+
+
+def _end(value: float | None) -> str:
+    return NOTHING if value is None else number(value)
 
 
 def why_text(value: Row) -> str:
@@ -62,6 +66,11 @@ def print_reproduction(found: Row) -> None:
     for figure in found["figures"]:
         say(f"\n{figure['paper']}, {figure['figure']}")
         print_table(figure["values"], COLUMNS)
+
+
+def interval(low: str, high: str) -> str:
+    """`7.10–7.96`; `-0.3 to 0.5` where an end is below zero, so that no minus stands beside the dash."""
+    return f"{low} to {high}" if "-" in low + high else f"{low}–{high}"
 
 
 def number(value: float) -> str:

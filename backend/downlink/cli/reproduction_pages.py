@@ -13,7 +13,7 @@ from downlink.cli.files import make_folder, write_text
 from downlink.cli.output import note, say
 from downlink.cli.published import NOTHING, READINGS, ours_text, published_text, why_text
 from downlink.cli.reproduction_picture import picture
-from downlink.cli.study_rows import Published, commit_text, made_text, read_record, read_reproduction, table
+from downlink.cli.study_rows import Published, commit_text, origin_text, read_record, read_reproduction, table
 from downlink.codec.campaign_file import parse_campaign
 from downlink.domain.campaign import Campaign
 from downlink.domain.errors import InvalidError
@@ -86,9 +86,8 @@ def pages(studies: Sequence[Study]) -> Iterator[tuple[str, str]]:
 
 
 _INTRODUCTION = (
-    "Published values beside ours. In the pictures dashed lines and grey bands are what was published, dots and bars ours with the 95 % "
-    "interval. How ours is computed, and what *inside* means: [method](../method.md), section 6. "
-    "Written by `make reproduction`; do not edit.\n"
+    "Published values beside ours. Dashed lines and grey bands are published, dots and bars ours with 95 % intervals "
+    "([method](../method.md), section 6). Written by `make reproduction`; do not edit.\n"
 )
 
 
@@ -133,11 +132,10 @@ def _link(named: re.Match[str]) -> str:
 
 
 def _origin(study: Study) -> str:
-    """Where the numbers come from, and how to make them again."""
-    head = f"Campaign “{study.campaign.name}” (`{study.file.name}`)."
+    """Where the numbers come from, and how to repeat them."""
     if not study.rows:
-        return f"{head} **Not run yet**: `{study.command}`."
-    return f"{head} {made_text(study.record)} Again: `{study.command}`."
+        return f"Campaign `{study.file.name}`. **Not run yet**: `{study.command}`."
+    return origin_text(study.file.name, study.command)
 
 
 def _index(papers: list[str], named: list[tuple[Study, PublishedFigure]], studies: Sequence[Study]) -> str:
@@ -154,12 +152,11 @@ def _index(papers: list[str], named: list[tuple[Study, PublishedFigure]], studie
 
 
 _BESIDE = (
-    "\n- Where no number is published, the negative control and the outside check among it: [checks](checks.md).\n"
-    "- Why values are missed: [out of the archives](causes.md), and [with one thing changed at a time](causes-modelled.md).\n"
+    "\n- [Checks](checks.md): a negative control, an outside check, and studies without published numbers.\n"
+    "- Causes of missed values: [from the archives](causes.md), [modelled](causes-modelled.md).\n"
     "\n## How the numbers were made\n\n"
-    "A cycle runs each condition once. Runs that failed were repeated; the reasons are those of the failed attempts. "
-    "Late: the largest share of a run's moments in which the emulator was more than 2 ms late. Changes: files of the program, or campaign "
-    "files, were not as in the commit.\n"
+    "A cycle runs each condition once. Repeated: reasons of failed attempts. Late: the largest share of a run in which the emulator was "
+    "more than 2 ms late. With changes: program or campaign files differed from the commit.\n"
 )
 _MADE = ("campaign", "cycles, of the paper's", "complete runs", "repeated", "late, %", "run on", "at", "again")
 
@@ -170,8 +167,10 @@ def _made(study: Study) -> list[str]:
         return [study.file.name, *[NOTHING] * 4, "not run yet", NOTHING, f"`{study.command}`"]
     again = ", ".join(f"{count} {reason}" for reason, count in said.get("not_complete_by_reason", {}).items())
     late = f"{100 * said['late_share_max']:.1f}" if said.get("late_share_max") is not None else NOTHING
+    complete, planned = said.get("runs", {}).get("complete", NOTHING), said.get("runs_planned", 0)
+    runs = f"{complete} of {planned}" if isinstance(complete, int) and complete < planned else str(complete)
     return [
-        study.file.name, f"{said['n']} of {said['full_n']}", str(said.get("runs", {}).get("complete", NOTHING)), again or "none", late,
+        study.file.name, f"{said['n']} of {said['full_n']}", runs, again or "none", late,
         str(said.get("ended_at", NOTHING))[:10], commit_text(said), f"`{study.command}`",
     ]  # fmt: skip
 

@@ -44,15 +44,9 @@ def read_record(archives: Path, study: str) -> dict[str, Any]:
     return dict(json.loads(record.read_text())) if record.exists() else {}
 
 
-def made_text(record: Mapping[str, Any]) -> str:
-    """When, at which commit, how often, and what is missing: `Run on 2026-11-24 at commit 7fa2478d62db. Short form: 5 of 10 cycles.
-    29 of 30 runs are complete.`"""
-    when = f"Run on {str(record['ended_at'])[:10]}" if record.get("ended_at") else "Run"
-    commit = f" at {commit_text(record)}" if record.get("commit") else ""
-    form = f" Short form: {record['n']} of {record['full_n']} cycles." if record.get("is_short") else ""
-    complete, planned = record.get("runs", {}).get("complete", 0), record.get("runs_planned", 0)
-    missing = f" {complete} of {planned} runs are complete." if complete < planned else ""
-    return f"{when}{commit}.{form}{missing}"
+def origin_text(file: str, command: str, pages: str = "") -> str:
+    """Which campaign gave the numbers, and how to repeat it. pages: the way to docs/reproduction, whose first page tells how it was run."""
+    return f"Campaign `{file}` ([runs]({pages}README.md#how-the-numbers-were-made)); repeat with `{command}`."
 
 
 def commit_text(record: Mapping[str, Any]) -> str:

@@ -15,7 +15,6 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
-from downlink.cli.study_rows import made_text
 from downlink.main import app
 from tests.cli.test_checks import cells
 
@@ -127,12 +126,6 @@ def test_a_buffer_is_a_point_of_what_it_costs_and_buys(tmp_path: Path) -> None:
     assert "8 MB, 24 MB" in words(svg), "labels that would cover each other are one"
 
 
-def test_runs_that_are_missing_are_said() -> None:
-    record = {"runs_planned": 30, "runs": {"complete": 29, "failed": 5}}
-    assert made_text(record) == "Run. 29 of 30 runs are complete."
-    assert made_text({**record, "runs": {"complete": 30, "failed": 5}}) == "Run."
-
-
 def test_what_was_not_run_is_said_with_what_to_type(tmp_path: Path) -> None:
     archive(tmp_path, "004-6-low", [])
     page = write(tmp_path, tmp_path / "study.md")
@@ -153,7 +146,7 @@ def test_a_figure_has_a_column_for_each_link_and_a_line_for_each_condition(tmp_p
     whole, steady = write(tmp_path, tmp_path / "study.md").split("Goodput from 10 to 50 s")
     _, two, four, *_, ten = cells(whole, "INTCP")
     assert two.startswith("16.5 (")
-    assert (four, ten) == ("-", "18 (18 to 18)")
+    assert (four, ten) == ("-", "18 (18–18)")
     assert cells(steady, "INTCP")[1:] == ["15", "-", "-", "-", "-"]
 
 
@@ -168,7 +161,12 @@ def test_a_part_that_is_off_is_compared_pair_by_pair(tmp_path: Path) -> None:
     archive(tmp_path, "004-parts", rows)
     page = write(tmp_path, tmp_path / "study.md")
     assert cells(page, "INTCP")[-4:] == ["-", "-", "-", "-"]
-    assert cells(page, "no cache")[-4:] == ["0.5 (0.5 to 0.5)", "3 (3 to 3)", "1 (1 to 1)", "1 (1 to 1)"]
+    assert cells(page, "no cache")[-4:] == [
+        "0.5 (0.5–0.5)",
+        "3 (3–3)",
+        "1 (1–1)",
+        "1 (1–1)",
+    ]
 
 
 def test_receivers_of_one_content_are_compared_with_and_without_caches(tmp_path: Path) -> None:
@@ -190,7 +188,7 @@ def test_receivers_of_one_content_are_compared_with_and_without_caches(tmp_path:
     assert cells(page, "4")[1:] == ["-"] * 6
 
 
-@pytest.mark.parametrize(("rates", "index"), [((5, 5, 5, 5), "1 (1 to 1)"), ((20, 0, 0, 0), "0.25 (0.25 to 0.25)")])
+@pytest.mark.parametrize(("rates", "index"), [((5, 5, 5, 5), "1 (1–1)"), ((20, 0, 0, 0), "0.25 (0.25–0.25)")])
 def test_flows_that_share_a_hop_have_an_index(tmp_path: Path, rates: tuple[float, ...], index: str) -> None:
     rows = [
         {"condition": "four", "cycle": cycle, "position": 1, "flow": flow, "phase": "steady", "goodput_bps": rate * 1e6}
@@ -199,7 +197,7 @@ def test_flows_that_share_a_hop_have_an_index(tmp_path: Path, rates: tuple[float
     ]
     archive(tmp_path, "004-several", rows)
     _, _, together, fair = cells(write(tmp_path, tmp_path / "study.md"), "four")
-    assert (together, fair) == ("20 (20 to 20)", index)
+    assert (together, fair) == ("20 (20–20)", index)
 
 
 def test_an_archive_that_cannot_be_read_is_named(tmp_path: Path) -> None:
@@ -247,4 +245,4 @@ def test_bands_are_of_runs_and_what_was_published_of_a_distribution_is_shown(tmp
     assert [cells(page, band.format(rtt_ms))[-1] for rtt_ms in (20, 50)] == ["held", "not held"]
     repaired = "Of what INTCP sent again on a hop or its consumer asked for again, in a run: at least 99 % on a hop"
     assert cells(page, repaired)[-1] == "-", "the archive is not kept"
-    assert cells(page, "Delay")[1:] == ["at most 180 ms at 80 %", "169 (162 to 174), n = 24", "inside"]
+    assert cells(page, "Delay")[1:] == ["at most 180 ms at 80 %", "169 (162–174), n = 24", "inside"]

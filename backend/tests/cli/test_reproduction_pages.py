@@ -68,7 +68,8 @@ def test_a_page_has_published_and_own_values_with_interval_and_n_and_how_they_we
     campaign = keep_tables(lab, folders[1])
     write(folders)
     page = (folders[2] / "peters-2021.md").read_text()
-    assert "Run on 2026-11-21 at commit 0123456789ab. Short form: 3 of 10 cycles. Again: `make study-000`." in page
+    runs = "[runs](README.md#how-the-numbers-were-made)"
+    assert f"Campaign `000-demo.yaml` ({runs}); repeat with `make study-000`." in page
     index = (folders[2] / "README.md").read_text()
     assert "| 000-demo.yaml | 3 of 10 | - | none | - | 2026-11-21 | commit 0123456789ab | `make study-000` |" in index
     (value,) = (
@@ -77,11 +78,21 @@ def test_a_page_has_published_and_own_values_with_interval_and_n_and_how_they_we
         for value in figure["values"]
         if value["name"] == "5 MB, HyStart off"
     )
-    ours = f"{number(value['estimate'])} ({number(value['low'])} to {number(value['high'])}), n = 3"
+    ours = f"{number(value['estimate'])} ({number(value['low'])}–{number(value['high'])}), n = 3"
     assert f"| 5 MB, HyStart off | 8 s ± 0.8 (Text beside Figure 6; the conclusions have 7) | {ours} |" in page
     for image in folders[2].glob("figures/*.svg"):
         ElementTree.parse(image)  # noqa: S314 - our own
         assert f"(figures/{image.name})" in page
+
+
+def test_runs_that_are_missing_and_files_that_differed_are_told(folders: tuple[Path, Path, Path]) -> None:
+    lab_record = {"n": 3, "full_n": 3, "runs_planned": 30, "runs": {"complete": 29, "failed": 5}, "commit": "0" * 40}
+    record = folders[1] / "000-demo.json"
+    for said, told in (({"is_changed": True}, "29 of 30 | none | - | - | commit 000000000000 with changes"),
+                       ({"runs": {"complete": 30}}, "30 | none | - | - | commit 000000000000")):  # fmt: skip
+        record.write_text(json.dumps({**lab_record, **said}))
+        write(folders)
+        assert f"| 000-demo.yaml | 3 of 3 | {told} | `make study-000` |" in (folders[2] / "README.md").read_text()
 
 
 def test_a_cause_is_shown_where_ours_is_off_as_the_file_has_it_now(lab: Lab, folders: tuple[Path, Path, Path]) -> None:

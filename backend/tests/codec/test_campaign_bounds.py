@@ -108,6 +108,6 @@ def test_the_schema_takes_and_refuses_the_same() -> None:
 
 
 def test_the_documented_keys_are_those_of_the_schema() -> None:
-    assert campaign_reference.PAGE.read_text() == campaign_reference.page(), (
-        f"write it anew: {campaign_reference.COMMAND}"
+    assert campaign_reference.LIST.read_text() == campaign_reference.reference(), (
+        f"write it again: {campaign_reference.COMMAND}"
     )
