@@ -1,5 +1,5 @@
 // Command calibrate prints a link profile's statistics beside their targets, compares the beginning of a flow with a
-// recorded one, and repeats the fit by which the profile's parameters were chosen. docs/link-profiles.md explains it.
+// recorded one, and repeats the fit that chose the profile's parameters. docs/link-profiles.md explains it.
 package main
 
 import (

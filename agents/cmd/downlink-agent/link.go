@@ -36,7 +36,7 @@ type linkUpCmd struct {
 	Seed         *uint64 `help:"Seed of the link's chances instead of the profile's."`
 }
 
-// readyFile tells whoever started the link how to use it.
+// readyFile tells the program that started the link how to use it.
 type readyFile struct {
 	Name           string                     `json:"name"`
 	Profile        string                     `json:"profile"`

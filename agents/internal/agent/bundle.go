@@ -79,7 +79,7 @@ func (a *Agent) uploadBundles(ctx context.Context, ref protocol.RunRef, keys []s
 	return append(left, keys...), err
 }
 
-// fill takes chunks from the spool for one request. Those that cannot be read are left to uploadOne, which says so.
+// fill takes chunks from the spool for one request. Those that cannot be read are left to uploadOne, which reports them.
 func (a *Agent) fill(keys []spool.Key, progress *upload) (full bundle, unread, rest []spool.Key) {
 	for i, key := range keys {
 		body, err := a.take(key, progress)
@@ -144,7 +144,7 @@ func (a *Agent) settleBundle(keys []spool.Key, answers []error, progress *upload
 	return open, nil
 }
 
-// noteSingly remembers, until the agent is started anew, that the server has no place for bundles.
+// noteSingly remembers, until the agent is restarted, that the server has no place for bundles.
 func (a *Agent) noteSingly(err error) {
 	status, isAnswer := errors.AsType[*uplink.StatusError](err)
 	if isAnswer && (status.Status == http.StatusNotFound || status.Status == http.StatusMethodNotAllowed) {

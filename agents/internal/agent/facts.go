@@ -48,7 +48,7 @@ func HostFacts(c config.Config, keeper *settings.Keeper, bootID string) (protoco
 	}, errors.Join(controlsErr, lengthErr, freeErr)
 }
 
-// policyFacts are what the host's owner allows. A month whose count cannot be read is used up: the agent says so in its polls.
+// policyFacts are what the host's owner allows. A month whose count cannot be read counts as used up, and the agent's polls tell it.
 func policyFacts(c config.Config, now time.Time) *protocol.PolicyFacts {
 	_, offsetS := now.Local().Zone()
 	facts := &protocol.PolicyFacts{
@@ -77,7 +77,7 @@ func dataMTU(c config.Config) int {
 	return host.MTU(c.DataHost)
 }
 
-// capabilities are tried once: the kernel verifies every program anew, and its answer lasts as long as the kernel.
+// capabilities are tried once: the kernel verifies every program again, and its answer lasts as long as the kernel.
 var capabilities = sync.OnceValue(controls.Capabilities)
 
 // controlsHere are the kernel's controls with those of the agent that can be loaded beside them, and why others cannot.

@@ -51,7 +51,7 @@ func (p *pulse) isStuck(now time.Time) bool {
 	return now.After(p.due) && now.After(p.silentUntil)
 }
 
-// watch tells systemd that the agent lives, as long as its loop goes on; systemd starts a silent one anew. Without
+// watch tells systemd that the agent lives, as long as its loop goes on; systemd starts a silent one again. Without
 // systemd, or a unit that asks for no sign of life, it does nothing.
 func (a *Agent) watch(ctx context.Context) error {
 	interval, err := daemon.SdWatchdogEnabled(false)

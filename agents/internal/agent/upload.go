@@ -48,7 +48,7 @@ func (u *upload) goneOnes() []protocol.Missing {
 }
 
 const (
-	// troubleTries is how often a chunk must fail before the server and people hear of it: a proxy that is started anew
+	// troubleTries is how often a chunk must fail before the server and people hear of it: a proxy that is restarted
 	// is back within the 4 s and more that these take.
 	troubleTries = 5
 	// leaveTries is how often a chunk is refused before it is left for later, which takes about a minute. Once one was

@@ -140,7 +140,7 @@ func TestVivacesSlopeIsTheLineOfLeastSquares(t *testing.T) {
 type fluid struct {
 	rateBps, rttUs, queueBytes float64
 	lossRatio                  float64
-	jitterSdUs                 float64 // of a delay that is drawn anew every 40 ms
+	jitterSdUs                 float64 // of a delay that is drawn again every 40 ms
 	window                     int     // packets that may be in flight, 0: any number
 	opensAtUs                  float64 // from when on any number may, 0: never
 }

@@ -22,7 +22,7 @@ var (
 const OpsMap = "control"
 
 // Open loads the programs and maps of spec into the kernel, without registering or attaching anything. A control's table
-// of entries gets this name, by which another agent on this kernel finds it.
+// of entries gets this name, so that another agent on this kernel finds it.
 // Errors wrap ErrNotSupported or ErrNoPrivilege where one of them is the reason.
 func Open(name string, spec *ebpf.CollectionSpec) (*ebpf.Collection, error) {
 	ops := spec.Maps[OpsMap]

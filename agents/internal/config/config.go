@@ -44,7 +44,7 @@ type Config struct {
 	Policy  Policy  `yaml:"policy"`
 }
 
-// Observe is what an agent reads on its own network; nothing unless the owner says so.
+// Observe is what an agent reads on its own network; nothing unless the owner allows it.
 type Observe struct {
 	// Link is the link that it is about; every link that this agent receives for where it is empty.
 	Link string `yaml:"link,omitempty"`
@@ -259,7 +259,7 @@ type Identity struct {
 	Secret  string `json:"secret"`
 }
 
-// IdentityPath is the file by which an agent lives.
+// IdentityPath is the file that holds an agent's identity.
 func IdentityPath(stateDir string) string { return filepath.Join(stateDir, "identity.json") }
 
 // SaveIdentity writes a file that only its owner can read.

@@ -13,7 +13,7 @@ import (
 	"downlink/agents/internal/observe"
 )
 
-// Source is who says so.
+// Source is who reported it.
 const Source = "dish"
 
 // quantity is one number of a status: where it is and what it is called here.
@@ -55,7 +55,7 @@ type Reader struct {
 // NewReader reads this dish.
 func NewReader(d *Dish) *Reader { return &Reader{dish: d} }
 
-// Read asks for status and history. What came of it is returned also where one of both failed.
+// Read asks for status and history. The result is returned also where one of both failed.
 func (r *Reader) Read(ctx context.Context, now time.Time) ([]observe.Observation, error) {
 	status, statusErr := r.dish.ask(ctx, "get_status", "dish_get_status")
 	var found []observe.Observation

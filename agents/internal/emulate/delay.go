@@ -45,7 +45,7 @@ func (n *delay) Least() time.Duration {
 	return max(0, least)
 }
 
-// variation is a random delay that is drawn anew every hold (0: for every packet), as a satellite link's frames or its
+// variation is a random delay that is drawn again every hold (0: for every packet), as a satellite link's frames or its
 // reassignments do.
 type variation struct {
 	hold  time.Duration

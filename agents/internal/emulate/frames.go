@@ -11,7 +11,7 @@ import (
 // A frame carries base bytes and, once there has been something to carry for the hold, what was asked for grantDelay frames
 // before, together no more than most. Asked for is, with request.frames, the rate of so many last frames beyond what the
 // terminal's own bytes carried, and a share of what waits, so that it would be gone after so many frames; without, all that
-// waits, in each frame anew. A packet that is larger than base is split over as many frames as it takes, a smaller one
+// waits, in each frame again. A packet that is larger than base is split over as many frames as it takes, a smaller one
 // waits for a frame that has room for all of it, in its base bytes or in the granted ones. Frames count from the link's
 // zero, so that all bursts begin at multiples of the frame's length.
 type frames struct {

@@ -71,7 +71,7 @@ func TestASilenceBeginsTheHoldAnew(t *testing.T) {
 	require.Equal(t, 13, left(0)[8], "320 ms after the beginning what waits is granted; 7 were carried before")
 	// The first burst is through in frame 8. Frames 9, 10 and 11 begin with nothing to carry.
 	require.Equal(t, 7, left(440 * ms)[15], "less than three silent frames: the demand goes on, three frames after it is asked for")
-	require.Equal(t, 1, left(520 * ms)[16], "after a silence the hold begins anew")
+	require.Equal(t, 1, left(520 * ms)[16], "after a silence the hold starts again")
 }
 
 func TestAFrameCarriesNoMoreThanItsMost(t *testing.T) {

@@ -50,7 +50,7 @@ type Packet struct {
 	Lost      Cause
 	// LeftAt is when the packet left its line by the line's own reckoning, however late the caller comes for it.
 	LeftAt time.Duration
-	// StopsAtSites: whoever has the sites of the link takes the packet at the next one.
+	// StopsAtSites: the owner of the link's sites takes the packet at the next one.
 	StopsAtSites bool
 	// Tag is theirs.
 	Tag int

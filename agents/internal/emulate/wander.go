@@ -7,7 +7,7 @@ import (
 
 // wander is a factor around 1 that changes in steps and remembers where it was: an autoregressive process of first order.
 //
-// It begins anew every wanderBlock steps, so that what it is at a moment takes few draws, however long nobody asked.
+// It starts again every wanderBlock steps, so that what it is at a moment takes few draws, however long nobody asked.
 type wander struct {
 	hold      time.Duration // of a step
 	keeps     float64       // of the deviation from one step to the next

@@ -156,7 +156,7 @@ func (w Way) words(peer string) string {
 	return strings.Join(words, " ")
 }
 
-// DefaultInterface is the one by which packets leave for which no route is nearer; empty where there is none.
+// DefaultInterface is the interface of the default route; empty where there is none.
 func DefaultInterface() string {
 	way, _ := WayTo("", farAway)
 	return way.Interface

@@ -2,7 +2,7 @@ package intcp
 
 import "time"
 
-// Policy is what a node carries at most, whoever asks.
+// Policy bounds what a node transfers, for all requesters together.
 type Policy struct {
 	MaxFlows      int     // of all neighbours
 	MaxCacheBytes int     // of all contents
@@ -32,7 +32,7 @@ type Config struct {
 type Options struct {
 	BufferBytes    int  // per relay and flow: what may wait for the next hop; 0: what the hops need (roomFor)
 	WindowBytes    int  // what a consumer has asked for and not got
-	SharesCache    bool // contents are kept for whoever asks next, and asked for once
+	SharesCache    bool // contents are cached for later requesters, and asked for once
 	RecoversByHop  bool // hops repair their own losses
 	ControlsByHop  bool // hops have their own rates; otherwise each passes on what it is asked for
 	AsksOnHandover bool // what is pending is asked for again, at once, of a new neighbour

@@ -133,7 +133,7 @@ func (c *Consumer) end(now time.Duration, state string) {
 
 func (c *Consumer) has(unit uint32) bool { return unit < c.inOrder || c.got.has(unit) }
 
-// take checks a unit and counts it. Its tag held, so whoever changed it is this hop's responder or above.
+// take checks a unit and counts it. Its tag held, so a change was made by this hop's responder or above.
 func (c *Consumer) take(now time.Duration, unit uint32, bytes []byte) {
 	if !c.stream.Equal(uint64(unit)*uint64(c.place.UnitBytes), bytes) {
 		c.wrong = &Wrong{Offset: uint64(unit) * uint64(c.place.UnitBytes), Hop: c.place.up.requester.hop.Number}

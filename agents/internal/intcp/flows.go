@@ -11,7 +11,7 @@ import (
 // keptSalts is how many earlier sessions of a hop stay refused.
 const keptSalts = 8
 
-// responderFor gives the session of a hop's requester, whose OPEN has a cookie of its address. A requester that began anew
+// responderFor gives the session of a hop's requester, whose OPEN has a cookie of its address. A requester that started again
 // (another salt) takes the place of the one before; one that was replaced does not come back. One that has another address now,
 // as behind a NAT that forgot the first one, is the same: its OPEN is newer than all that came before.
 func (n *Node) responderFor(hop *served, from Address, salt, sequence uint32) *responder {

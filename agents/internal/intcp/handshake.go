@@ -21,7 +21,7 @@ func (f *upFlow) sendOpen(now time.Duration, out *Outbox) {
 	f.opens++
 }
 
-// onOpen answers whoever knows the key of a hop: first with a cookie, then with a flow.
+// onOpen answers a peer that knows the key of a hop: first with a cookie, then with a flow.
 func (n *Node) onOpen(now time.Duration, from Address, h head, b []byte, out *Outbox) {
 	p := parseOpen(h, b)
 	hop := n.hops[hopKey{p.run, p.hop}]
@@ -43,7 +43,7 @@ func (n *Node) onOpen(now time.Duration, from Address, h head, b []byte, out *Ou
 	}
 	reason, isKnown := n.admit(now, s, &p)
 	switch {
-	case !isKnown: // whoever asked asks again
+	case !isKnown: // the peer asks again
 	case reason != 0:
 		s.refuse(now, p.flow, reason, out)
 	default:
@@ -179,7 +179,7 @@ func (s *requester) accept(now time.Duration, f *upFlow, p *opened) {
 	}
 }
 
-// meet begins with a responder that knows nothing of this hop: the first one, or one that has begun anew. Other flows of
+// meet begins with a responder that knows nothing of this hop: the first one, or one that has started again. Other flows of
 // the hop have to open again.
 func (s *requester) meet(salt uint32) {
 	isFirst := s.peerSalt == 0

@@ -25,7 +25,7 @@ var growth = [...]float64{1.1, 1.5, 2}
 // risen is by how much more than before arrives where a hop's capacity has grown, not by chance.
 const risen = 1.25
 
-// otherClock is by how much delays jump where a node that takes a responder's place, or has begun anew, has another clock.
+// otherClock is by how much delays jump where a node that takes a responder's place, or has started again, has another clock.
 const otherClock = 100 * time.Millisecond
 
 // mostGrowth is how far a step goes towards a rate that the hop carried within the last seconds.

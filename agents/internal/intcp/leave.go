@@ -8,7 +8,7 @@ import (
 // How a node takes part in a path that changes.
 
 // Part ends the service of a hop whose requester has left the path: nothing is sent to it any more. What it asked for and
-// has not got is forgotten, and contents stay open for whoever asks next, for as long as a silent requester would have.
+// has not got is forgotten, and contents stay open for later requesters, for as long as a silent requester would have.
 func (n *Node) Part(run uint64, number uint16) {
 	key := hopKey{run, number}
 	hop := n.hops[key]
@@ -37,7 +37,7 @@ func (p *place) isAsked() bool {
 	return slices.ContainsFunc(p.readers, func(r *reader) bool { return !r.hasLeft })
 }
 
-// isLeft: whoever asked for it has left the path.
+// isLeft: its requester has left the path.
 func (p *place) isLeft() bool { return len(p.readers) > 0 && !p.isAsked() }
 
 // forgetPending stops the wait for what was asked for before a moment. Nobody would ask again for what got lost, and the hop
@@ -116,7 +116,7 @@ func (n *Node) callMoved(now time.Duration, from Address, h head, b []byte, out 
 	}
 }
 
-// onCall opens again: another node has the neighbour's place. Whoever repeats an old call gains an OPEN a second.
+// onCall opens again: another node has the neighbour's place. Repeating an old call gains an OPEN a second.
 func (f *upFlow) onCall(now time.Duration, out *Outbox) {
 	if f.isOpen && !f.reopens {
 		f.reopen(now, out)

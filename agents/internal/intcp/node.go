@@ -137,7 +137,7 @@ func (n *Node) Ask(hop Hop) error {
 	return nil
 }
 
-// Expect says that the neighbour upstream will be named later: whoever asks before that gets no answer, and asks again.
+// Expect: the neighbour upstream will be named later. A peer that asks before gets no answer, and asks again.
 func (n *Node) Expect(run uint64) { n.expects[run] = true }
 
 func (n *Node) forgetAsker(s *requester) {

@@ -88,7 +88,7 @@ type upFlow struct {
 	asks      spans // to be asked for in the next interests
 	isOpen    bool
 	waits     bool // its consumer has to ask again for what is pending
-	reopens   bool // an OPEN is under way to learn whether the neighbour has begun anew
+	reopens   bool // an OPEN is under way to learn whether the neighbour has started again
 	refused   Reason
 	openedAt  time.Duration // the newest OPEN
 	opened    openTimes     // those whose answer counts

@@ -2,7 +2,7 @@ package intcp
 
 import "slices"
 
-// What neighbours name costs a relay memory, whether or not anybody has such contents. Whoever knows a hop's key may name any.
+// What neighbours name costs a relay memory, whether or not anybody has such contents. A peer with a hop's key may name any.
 
 // mostPlaces is how many contents of a run a relay knows, each once for each who asked where they are not shared.
 const mostPlaces = 256

@@ -2,7 +2,7 @@ package intcp
 
 import "encoding/binary"
 
-// Stream is a content made of a seed: whoever knows the seed knows each byte, at any offset.
+// Stream is a content made from a seed: the seed determines each byte, at any offset.
 type Stream struct{ Seed uint64 }
 
 // word mixes the seed and a position into eight bytes (the finaliser of splitmix64, Steele et al. 2014).

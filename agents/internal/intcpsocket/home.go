@@ -270,7 +270,7 @@ func (h *Home) IsMet() (isMet bool) {
 // Err is nil: a home's node lasts as long as the home.
 func (h *Home) Err() error { return nil }
 
-// moment answers what time it is for the node. Whoever calls holds the lock.
+// moment answers what time it is for the node. The caller holds the lock.
 //
 // While datagrams wait, it is the moment at which the newest one that the node knows came. Otherwise its timers would ask
 // again for data that has arrived already, and a busy machine would get more to do.
@@ -285,7 +285,7 @@ func (h *Home) moment() time.Duration {
 // act lets the node do what is due.
 func (h *Home) act() { h.leave(h.taken, h.node.Step(h.taken, intcp.Address{}, nil, &h.out)) }
 
-// leave sends what the node gave, and sets when it acts next. Whoever calls holds the lock.
+// leave sends what the node gave, and sets when it acts next. The caller holds the lock.
 func (h *Home) leave(now, wake time.Duration) {
 	for i := range h.out.Datagrams {
 		to := h.out.Datagrams[i].To
@@ -300,7 +300,7 @@ func (h *Home) leave(now, wake time.Duration) {
 	h.timer.Reset(sleep)
 }
 
-// way is the socket by which a neighbour is reached.
+// way is the socket that reaches a neighbour.
 func (h *Home) way(to intcp.Address) *door {
 	if h.served == nil || h.asking != nil && to == h.upstream {
 		return h.asking

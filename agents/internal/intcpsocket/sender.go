@@ -126,7 +126,7 @@ func (s *Sender) give(reached int64) {
 	}
 }
 
-// drain waits until whoever asked has ended the flow, which says that it has everything.
+// drain waits until the requester has ended the flow, which shows that it has everything.
 func (s *Sender) drain(ctx context.Context) {
 	limit := s.plan.Limits.Deadline
 	if s.plan.Stop.After > 0 {

@@ -36,7 +36,7 @@ type RelayPlan struct {
 	Port int `json:"port"`
 }
 
-// RelayHop is a neighbour. Peer is the address and port of one that is asked; of one that asks its address, by which a link
+// RelayHop is a neighbour. Peer is the address and port of one that is asked; of one that asks its address, so that a link
 // with several receivers knows where it is attached, or nothing.
 type RelayHop struct {
 	Number uint16    `json:"number"`

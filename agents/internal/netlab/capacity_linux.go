@@ -12,7 +12,7 @@ const (
 	// capacityPackets is how many packets each way a link is tried with: some hundredths of a second for 15 hops.
 	capacityPackets = 10_000
 	// deviceCost is what reading a packet from one device and writing it to another takes (docs/link-profiles.md has the
-	// benchmark that says so), within a factor of two on any machine of today.
+	// benchmark that measures it), within a factor of two on any machine of today.
 	deviceCost = 5 * time.Microsecond
 	largest    = 1500
 	smallest   = 52 // an acknowledgement, of which there is one for two packets

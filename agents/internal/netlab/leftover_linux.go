@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Found is a link as its namespaces and devices show it, whoever made it.
+// Found is a link as its namespaces and devices show it, made by any program.
 type Found struct {
 	Name      string              `json:"name"`
 	Profile   string              `json:"profile"`

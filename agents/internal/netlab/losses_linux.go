@@ -7,7 +7,7 @@ import (
 	"downlink/agents/internal/emulate"
 )
 
-// How lost packets are told apart by the receiver's port, by which an agent there knows its flows.
+// How lost packets are told apart: by the receiver's port, which an agent there knows its flows by.
 
 // noteLost counts a packet that was lost on a way of the present course.
 func (p *pump) noteLost(way int, packet *emulate.Packet) {

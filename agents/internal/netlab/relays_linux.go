@@ -21,7 +21,7 @@ const (
 	// mostContents bounds what is looked at each 10 ms.
 	mostContents = 64
 	firstPort    = 49152
-	// mostNews is how much may wait for whoever tells it.
+	// mostNews is how much may wait for its reporter.
 	mostNews = 32
 )
 
@@ -102,7 +102,7 @@ func (p *pump) relay(r *relaying) error {
 	return nil
 }
 
-// fly gives whoever has the sites those of a course. Those of the course before go on passing packets by.
+// fly gives the owner of the sites those of a course. Those of the course before go on passing packets by.
 func (p *pump) fly(at time.Duration, network emulate.Network, zero time.Duration) {
 	s := p.sitting
 	if s == nil {

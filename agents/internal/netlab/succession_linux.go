@@ -51,7 +51,7 @@ func (p *pump) begin(c *course) {
 	p.course, p.nextLook, p.logBegan = c, p.momentOf(c), p.momentOf(c)
 }
 
-// endAll lets nobody wait for a pump that has ended. Whoever gives it a course later finds ended closed.
+// endAll lets nobody wait for a pump that has ended. A course given later finds ended closed.
 func (p *pump) endAll() {
 	p.endCourse()
 	if p.relaying != nil {

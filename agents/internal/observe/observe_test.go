@@ -35,7 +35,7 @@ func TestWhatWaitsSurvivesARestartAndGoesInPortions(t *testing.T) {
 	require.Equal(t, some(observe.MostAtOnce + 1)[observe.MostAtOnce:], again.Next())
 }
 
-// TestWhatNobodyTakesIsBounded on the disk too, whose file is not written anew each time.
+// TestWhatNobodyTakesIsBounded on the disk too, whose file is not rewritten each time.
 func TestWhatNobodyTakesIsBounded(t *testing.T) {
 	hosttest.Verify(t, hosttest.Faults, "writes a hundred thousand values")
 	folder := t.TempDir()

@@ -1,5 +1,5 @@
 // Package pathrelay relays INTCP at the sites of an emulated link: a node at each router and each satellite between two hops,
-// for one run. It is pure, like the link and the nodes: whoever carries the packets says what time it is.
+// for one run. It is pure, like the link and the nodes: the caller that moves the packets tells the time.
 package pathrelay
 
 import (

@@ -74,7 +74,7 @@ type Route struct {
 	OffsetS float64 `json:"offset_s"`
 }
 
-// Links is how rate and loss were made; the rows have what came of it.
+// Links is how rate and loss were made; the rows have the result.
 type Links struct {
 	Radio struct {
 		FrequencyGHz         float64 `json:"frequency_ghz"`

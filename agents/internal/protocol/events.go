@@ -175,7 +175,7 @@ type Delivery struct {
 	Rows        int    `json:"rows"`
 	Chunks      int    `json:"chunks"`
 	DroppedRows uint64 `json:"dropped_rows"`
-	// ZeroUs is the run's zero on this host's monotonic clock, by which ends on one host have one clock.
+	// ZeroUs is the run's zero on this host's monotonic clock, which both ends on one host share.
 	ZeroUs int64 `json:"zero_us"`
 }
 

@@ -114,7 +114,7 @@ func (r RunRef) Is(other RunRef) bool {
 	return r.Names(other) && (r.Lease == "" || other.Lease == "" || r.Lease == other.Lease)
 }
 
-// Names tells whether both are of one attempt, whoever leased it.
+// Names tells whether both are of one attempt, under any lease.
 func (r RunRef) Names(other RunRef) bool { return r.RunID == other.RunID && r.Attempt == other.Attempt }
 
 // Host is the facts and capabilities that an agent sends at joining, at start and on change.

@@ -180,7 +180,7 @@ func (k *Keeper) restore() (Outcome, error) {
 // putBack restores in reverse order and tries every entry, whatever became of the others.
 func (k *Keeper) putBack(j *journal) (differences []string, failed error) {
 	if j.BootID != k.bootID {
-		// The kernel was started anew: every value is its own default again.
+		// The kernel was restarted: every value is its own default again.
 		return nil, nil
 	}
 	for _, e := range slices.Backward(j.Entries) {

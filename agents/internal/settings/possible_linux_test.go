@@ -8,7 +8,7 @@ import (
 	"downlink/agents/internal/hosttest"
 )
 
-// In a plain container /proc/sys is read-only for root as well: the reason says so, and names no right that root has already.
+// In a plain container /proc/sys is read-only for root as well: the reason states it, and names no right that root has already.
 func TestAReadOnlyFileSystemIsNamedAsTheCause(t *testing.T) {
 	hosttest.NeedRoot(t)
 	save := Key{Name: "net.ipv4.tcp_no_metrics_save"}

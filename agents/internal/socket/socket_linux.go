@@ -82,7 +82,7 @@ func ActualControl(conn *net.TCPConn) (actual string, err error) {
 	return strings.TrimRight(actual, "\x00"), err
 }
 
-// Cookie is the kernel's unique number of a socket, by which its records are told apart.
+// Cookie is the kernel's unique number of a socket, which tells its records apart.
 func Cookie(conn *net.TCPConn) (cookie uint64, err error) {
 	err = control(conn, func(fd int) (err error) {
 		cookie, err = unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)

@@ -30,9 +30,9 @@ type attempt struct {
 	lastAt time.Time
 }
 
-// index is what the folder holds, so that a poll need not look. It is made anew when the spool is opened.
+// index is what the folder holds, so that a poll need not look. It is rebuilt when the spool is opened.
 //
-// It has a lock of its own: whoever asks what there is does not wait for a slow disk.
+// It has its own lock, so that asking what there is does not wait for a slow disk.
 type index struct {
 	mu        sync.Mutex
 	attempts  map[attemptKey]*attempt

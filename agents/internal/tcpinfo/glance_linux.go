@@ -16,7 +16,7 @@ type Glance struct {
 	FirstSentBytes int64
 }
 
-// Look reads a connection once, beside whoever else samples it. An error means that it is gone.
+// Look reads a connection once, beside other samplers. An error means that it is gone.
 func Look(conn syscall.Conn) (Glance, error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

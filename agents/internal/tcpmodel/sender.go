@@ -123,7 +123,7 @@ func (r *runner) timeout() time.Duration {
 	return r.heardAt + max(leastTimeout, 2*r.lastRtt)
 }
 
-// expire begins anew with one segment, unless only acknowledgements are missing: then the receiver repeats its last one.
+// expire starts again with one segment, unless only acknowledgements are missing: then the receiver repeats its last one.
 func (r *runner) expire() {
 	r.heardAt = r.world.now
 	var rest []*sending

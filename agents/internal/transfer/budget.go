@@ -53,7 +53,7 @@ func (b *Budget) Take(wanted int) (granted int) {
 // GiveBack takes back what was granted and not sent.
 func (b *Budget) GiveBack(n int) { b.used.Add(-int64(n)) }
 
-// room is how much a receiver may read at once: one byte more than is left, by which a sender that does not stop is
+// room is how much a receiver may read at once: one byte more than is left, so that a sender that does not stop is
 // known from one that has ended.
 func (b *Budget) room(wanted int) int {
 	left := b.most - b.used.Load()

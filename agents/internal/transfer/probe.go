@@ -31,7 +31,7 @@ const (
 	heldAt      = numberAt + 8
 )
 
-// greeting is the number of the datagrams by which a receiver shows its address; probes count from 1.
+// greeting is the number of the datagrams with which a receiver shows its address; probes count from 1.
 const greeting = 0
 
 // Probe is one probe at its sender.

@@ -57,7 +57,7 @@ func (r *ProbeReceiver) meet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Connected, so that the kernel drops what others send here. From the port number of the flow's connection, by which
+	// Connected, so that the kernel drops what others send here. From the port number of the flow's connection, with which
 	// an emulated link counts its losses.
 	local, remote := net.UDPAddrFromAddrPort(tcpAddress(r.conn.LocalAddr())), net.UDPAddrFromAddrPort(tcpAddress(r.conn.RemoteAddr()))
 	r.udp, err = net.DialUDP("udp", local, remote)

@@ -133,7 +133,7 @@ func (s *ProbeSender) greeted(peer netip.Addr) (netip.AddrPort, error) {
 
 // hear reads the next datagram that has the flow's key.
 func (s *ProbeSender) hear() (answer, error) {
-	// One byte more than a probe has, by which a longer datagram is known.
+	// One byte more than a probe has, so that a longer datagram is known.
 	buffer := make([]byte, ProbeBytes+1)
 	for {
 		n, from, waited, err := s.probes.Datagrams.Read(s.udp, buffer)

@@ -92,7 +92,7 @@ func (f *flowRun) extra(conn *net.TCPConn) tcpinfo.Extra {
 	return tcpinfo.Extra{Fields: tcpinfo.BBRFields, Read: func(row []int64) { socket.ReadBBR(conn, row) }}
 }
 
-// tally adds what the kernel counted, and says so when records are missing.
+// tally adds what the kernel counted, and notes missing records.
 func (f *flowRun) tally(stats tcpinfo.Stats) tcpinfo.Stats {
 	stats.TCPInfoBytes, _ = tcpinfo.Length()
 	counted, err := f.acks.Tally()

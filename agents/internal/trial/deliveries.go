@@ -103,7 +103,7 @@ func (f *flowRun) endHalf() *protocol.Delivery {
 	}
 }
 
-// stampDepartures makes the sender's half of a connection. A host that cannot stamp keeps none, and says so.
+// stampDepartures makes the sender's half of a connection. A host that cannot stamp keeps none, and reports that.
 func (f *flowRun) stampDepartures(conn *net.TCPConn) error {
 	if !f.keepsDeliveries() {
 		return nil

@@ -283,7 +283,7 @@ func (f *flowRun) sample(ctx context.Context, conn *net.TCPConn) {
 	} else {
 		f.stats, err = f.poll(ctx, conn)
 	}
-	// A flow that ended before its first sample says so itself.
+	// A flow that ended before its first sample reports it itself.
 	if err != nil && !errors.Is(err, net.ErrClosed) {
 		f.breakOff(asFailure(err))
 	}

@@ -39,7 +39,7 @@ func isPublic(host netip.Addr) bool {
 	return true
 }
 
-// refuseAny keeps every flow from what no measuring host is at, whoever names it.
+// refuseAny keeps every flow from addresses that no measuring host has, in anybody's order.
 func refuseAny(host netip.Addr) error {
 	for _, face := range faces(host) {
 		if face.IsUnspecified() || face.IsMulticast() {

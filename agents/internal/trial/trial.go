@@ -96,7 +96,7 @@ func (t *Trial) Progress(now time.Time) *protocol.Progress {
 	return &protocol.Progress{ElapsedS: &elapsed, Bytes: &bytes, Flows: t.look()}
 }
 
-// look reads every connection that still is one. Whoever calls holds the lock.
+// look reads every connection that still is one. The caller holds the lock.
 func (t *Trial) look() []protocol.FlowProgress {
 	flows := []protocol.FlowProgress{}
 	for _, flow := range slices.Sorted(maps.Keys(t.conns)) {

@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// leastKilledRatio is the share of changes that tests have to notice; see docs/contributing.md.
+// leastKilledRatio is the share of changes that tests have to notice; see docs/testing.md.
 const leastKilledRatio = 0.85
 
 // equivalentText lists changes that no test can notice: file, line of code, old token, new token, reason, in columns
@@ -72,7 +72,7 @@ func isEquivalent(m mutant) bool {
 	return false
 }
 
-// sample is what there is to try and what came of it so far.
+// sample is what there is to try and the result so far.
 type sample struct {
 	lock             sync.Mutex
 	left             []mutant

@@ -68,7 +68,7 @@ func run(tests []marked, flags []string) int {
 		return 0
 	}
 	arguments := append([]string{"test", "-p", "1", "-count", "1", "-timeout", "30m", "-run", "^(" + strings.Join(names, "|") + ")$"}, flags...)
-	command := exec.Command("go", append(arguments, slices.Compact(folders)...)...) //nolint:gosec // the flags are those of whoever calls
+	command := exec.Command("go", append(arguments, slices.Compact(folders)...)...) //nolint:gosec // the flags are the caller's
 	command.Stdout, command.Stderr = os.Stdout, os.Stderr
 	err := command.Run()
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
