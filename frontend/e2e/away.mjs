@@ -34,11 +34,11 @@ const STEPS = {
   },
   async away(page) {
     await page.getByText('No live connection').waitFor()
-    // Everything that is shown is asked for anew, as when somebody comes back to the window; it fails after two more tries.
+    // Everything that is shown is asked for again, as when somebody comes back to the window; it fails after two more tries.
     const lastTry = thirdFailure(page, `/campaigns/${values.campaign}`)
     await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
     await lastTry
-    await page.getByRole('tab', { name: 'Runs' }).click() // drawn anew, with what the tries ended in
+    await page.getByRole('tab', { name: 'Runs' }).click() // drawn again, with what the tries ended in
     const places = await page.getByText(/No live connection|does not answer/).count()
     await page.getByRole('link', { name: 'Agents' }).click()
     const words = page.getByText('files_missing')

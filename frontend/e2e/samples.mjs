@@ -55,7 +55,7 @@ try {
 /** Over a fifth of the plot. @param {import('playwright-core').Page} page @param {import('playwright-core').Locator} panel */
 async function drag(page, panel) {
   const plot = panel.locator('.u-over')
-  await plot.hover() // brings it into view, and tries again when it is drawn anew meanwhile
+  await plot.hover() // brings it into view, and tries again when it is drawn again meanwhile
   const box = await plot.boundingBox()
   assert.ok(box)
   const y = box.y + box.height / 2

@@ -13,7 +13,7 @@ const UNREACHABLE: Problem = {
   details: {},
 }
 
-/** Whether a request failed because nothing answered. The shell says so once for the whole page. */
+/** Whether a request failed because nothing answered. The shell shows that once for the whole page. */
 export const isUnreachable = (error: unknown) => problemOf(error).code === UNREACHABLE.code
 
 export function isProblem(error: unknown): error is Problem {

@@ -13,13 +13,13 @@ export interface paths {
         };
         /**
          * Setup State
-         * @description Whether the first-run set-up is still to be done.
+         * @description Return whether the first-run set-up is still to be done.
          */
         get: operations["setup_state"];
         put?: never;
         /**
          * Set Up
-         * @description Make the admin with the token of the set-up link, and sign in.
+         * @description Create the admin account with the token of the set-up link, and sign in.
          */
         post: operations["set_up"];
         delete?: never;
@@ -59,7 +59,7 @@ export interface paths {
         put?: never;
         /**
          * Logout
-         * @description End this session, at once and on the server.
+         * @description End this session on the server at once.
          */
         post: operations["logout"];
         delete?: never;
@@ -77,7 +77,7 @@ export interface paths {
         };
         /**
          * Session
-         * @description Who is calling.
+         * @description Return the caller's identity, role and scopes.
          */
         get: operations["session"];
         put?: never;
@@ -99,9 +99,9 @@ export interface paths {
         put?: never;
         /**
          * Change Password
-         * @description Change the own password; every other session of the account ends, with what it has handed out and nobody has used yet.
+         * @description Change your password; every other session of the account ends, with the unused links and tokens it created.
          *
-         *     What else gives access, /account/access lists. Not for API tokens.
+         *     /account/access lists what else gives access. Not for API tokens.
          */
         post: operations["change_password"];
         delete?: never;
@@ -119,7 +119,7 @@ export interface paths {
         };
         /**
          * List Means
-         * @description List what the own account's sessions and tokens have made that gives access. Sessions have a list of their own.
+         * @description List what your sessions and tokens created that gives access. Sessions have their own list.
          */
         get: operations["list_means"];
         put?: never;
@@ -141,7 +141,7 @@ export interface paths {
         put?: never;
         /**
          * End Means
-         * @description End all means of access of these kinds at once: after a new password, say. Not for API tokens.
+         * @description End all means of access of these kinds at once, for example after a new password. Not for API tokens.
          */
         post: operations["end_means"];
         delete?: never;
@@ -159,7 +159,7 @@ export interface paths {
         };
         /**
          * List Sessions
-         * @description The browsers that are signed in, the newest first: an admin sees all, others those of the own account.
+         * @description List sessions, newest first: admins see all, other users their own.
          */
         get: operations["list_sessions"];
         put?: never;
@@ -182,7 +182,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke Session
-         * @description End a session of the own account, or for an admin any; its next request is refused.
+         * @description End one of your sessions, or as an admin any; its next request is refused.
          */
         delete: operations["revoke_session"];
         options?: never;
@@ -199,15 +199,15 @@ export interface paths {
         };
         /**
          * List Tokens
-         * @description Names, scopes and first characters, never the secrets: an admin sees all, others those of the own account.
+         * @description List tokens by name, scope and first characters, without their secrets: admins see all, other users their own.
          */
         get: operations["list_tokens"];
         put?: never;
         /**
          * Create Token
-         * @description Make an API token with no scope that the caller lacks. It may no more than the account, and ends with it.
+         * @description Create an API token with at most the caller's scopes. It never exceeds the account's rights, and ends with the account.
          *
-         *     Its secret is in this answer and nowhere else.
+         *     Only this answer holds its secret.
          */
         post: operations["create_token"];
         delete?: never;
@@ -228,7 +228,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke Token
-         * @description Revoke a token of the own account, or for an admin any; its next request is refused.
+         * @description Revoke one of your tokens, or as an admin any; its next request is refused.
          */
         delete: operations["revoke_token"];
         options?: never;
@@ -245,7 +245,7 @@ export interface paths {
         };
         /**
          * List Accounts
-         * @description Who has an account here, by name.
+         * @description List accounts by name.
          */
         get: operations["list_accounts"];
         put?: never;
@@ -275,7 +275,7 @@ export interface paths {
         head?: never;
         /**
          * Change Role
-         * @description Give an account another role, from its next request on. 409 `last_admin`: there is always one.
+         * @description Change an account's role, from its next request on. 409 `last_admin`: one admin must remain.
          */
         patch: operations["change_role"];
         trace?: never;
@@ -291,7 +291,7 @@ export interface paths {
         put?: never;
         /**
          * Offer Password
-         * @description A link by which somebody who lost a password chooses a new one; every session of the account ends then.
+         * @description Create a link for setting a new password; using it ends every session of the account.
          */
         post: operations["offer_password"];
         delete?: never;
@@ -309,13 +309,13 @@ export interface paths {
         };
         /**
          * List Invitations
-         * @description The invitations that still work, the newest first; never their secrets.
+         * @description List the invitations that still work, newest first, without their secrets.
          */
         get: operations["list_invitations"];
         put?: never;
         /**
          * Invite
-         * @description A link by which one person makes an account with this role, within seven days. Nothing is sent: hand it over.
+         * @description Create an invitation link for one account with this role, valid for seven days. Nothing is sent: pass it on yourself.
          */
         post: operations["invite"];
         delete?: never;
@@ -336,7 +336,7 @@ export interface paths {
         post?: never;
         /**
          * Withdraw Invitation
-         * @description Withdraw an invitation; its link works no more.
+         * @description Withdraw an invitation; its link stops working.
          */
         delete: operations["withdraw_invitation"];
         options?: never;
@@ -355,7 +355,7 @@ export interface paths {
         put?: never;
         /**
          * Open Invitation
-         * @description What an invitation is for. No sign-in is needed, and it stays usable.
+         * @description Return what an invitation is for. No sign-in is needed, and the invitation stays usable.
          */
         post: operations["open_invitation"];
         delete?: never;
@@ -375,7 +375,7 @@ export interface paths {
         put?: never;
         /**
          * Accept Invitation
-         * @description Make the account, or give it the new password, and sign in. An invitation works once.
+         * @description Create the account, or set its new password, and sign in. An invitation works once.
          */
         post: operations["accept_invitation"];
         delete?: never;
@@ -393,7 +393,7 @@ export interface paths {
         };
         /**
          * List Audit
-         * @description Who changed what about access, the newest first; kept for two years.
+         * @description List changes of access, newest first, with who made them; kept for two years.
          */
         get: operations["list_audit"];
         put?: never;
@@ -413,7 +413,7 @@ export interface paths {
         };
         /**
          * Export Audit
-         * @description All of it as CSV, the oldest first.
+         * @description Export the audit record as CSV, oldest first.
          */
         get: operations["export_audit"];
         put?: never;
@@ -433,7 +433,7 @@ export interface paths {
         };
         /**
          * Provider State
-         * @description Whether one may sign in by the institute's provider, and what its button says.
+         * @description Return whether sign-in by an identity provider is set up, and the label of its button.
          */
         get: operations["provider_state"];
         put?: never;
@@ -453,7 +453,7 @@ export interface paths {
         };
         /**
          * Start
-         * @description To the provider's own page. Its address has a state, a nonce and a code challenge of this browser alone.
+         * @description Redirect to the provider's page. The address holds a state, a nonce and a code challenge bound to this browser.
          */
         get: operations["start"];
         put?: never;
@@ -473,7 +473,7 @@ export interface paths {
         };
         /**
          * Callback
-         * @description Where the provider sends the browser back to: signed in, or to the sign-in page, which says what went wrong.
+         * @description Receive the browser from the provider: signed in, or sent to the sign-in page with an error.
          */
         get: operations["callback"];
         put?: never;
@@ -493,18 +493,18 @@ export interface paths {
         };
         /**
          * Connection
-         * @description Whether the own account is connected with the provider.
+         * @description Return whether your account is connected with the provider.
          */
         get: operations["connection"];
         put?: never;
         /**
          * Connect
-         * @description Connect the own account: open `url` in this browser. It asks for the password, since a connection outlives the session.
+         * @description Connect your account: open `url` in this browser. The password is required, since a connection outlives the session.
          */
         post: operations["connect"];
         /**
          * Disconnect
-         * @description Sign in with the password alone from now on. 409 `no_password` for an account that the provider made.
+         * @description Disconnect your account: sign in with the password alone from now on. 409 `no_password` for an account without one.
          */
         delete: operations["disconnect"];
         options?: never;
@@ -521,7 +521,7 @@ export interface paths {
         };
         /**
          * List Binaries
-         * @description Which programs this server has, and how to get the others.
+         * @description List the agent programs of this server, and how to get the others.
          */
         get: operations["list_binaries"];
         put?: never;
@@ -541,7 +541,7 @@ export interface paths {
         };
         /**
          * Get Checksum
-         * @description The program's SHA-256, as `sha256sum --check` reads it.
+         * @description Return the program's SHA-256 in the format of `sha256sum --check`.
          */
         get: operations["get_checksum"];
         put?: never;
@@ -561,7 +561,7 @@ export interface paths {
         };
         /**
          * Get Binary
-         * @description The agent's program for Linux: one static file.
+         * @description Download the agent for Linux: one static file.
          */
         get: operations["get_binary"];
         put?: never;
@@ -581,7 +581,7 @@ export interface paths {
         };
         /**
          * Get Unit
-         * @description The systemd unit that keeps an agent running.
+         * @description Download the systemd unit that keeps an agent running.
          */
         get: operations["get_unit"];
         put?: never;
@@ -601,7 +601,7 @@ export interface paths {
         };
         /**
          * List Agents
-         * @description Every agent that has joined: what its host can do, whether it is there, which links it serves.
+         * @description List enrolled agents: capabilities of the host, whether it is online, links it serves.
          */
         get: operations["list_agents"];
         put?: never;
@@ -623,7 +623,7 @@ export interface paths {
         put?: never;
         /**
          * Create Enrolment
-         * @description A single-use token, and what to type on the host that joins with it.
+         * @description Create a single-use token, with the commands to run on the host that joins with it.
          */
         post: operations["create_enrolment"];
         delete?: never;
@@ -644,7 +644,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke Agent
-         * @description Revoke an agent's secret: its next call is refused, and it restores its host and stops.
+         * @description Revoke an agent's secret: its next call is refused; it restores its host's settings and stops.
          */
         delete: operations["revoke_agent"];
         options?: never;
@@ -662,13 +662,13 @@ export interface paths {
         get?: never;
         /**
          * Pause Agent
-         * @description Let no run begin on this agent, until a time or until it is resumed. A run under way ends as planned.
+         * @description Stop new runs on this agent, until a time or until it is resumed. A run under way ends as planned.
          */
         put: operations["pause_agent"];
         post?: never;
         /**
          * Resume Agent
-         * @description End a pause that was set on this server. One that the owner set on the host ends there alone.
+         * @description End a pause set on this server. A pause set by the host's owner ends on the host alone.
          */
         delete: operations["resume_agent"];
         options?: never;
@@ -685,7 +685,7 @@ export interface paths {
         };
         /**
          * List Links
-         * @description Every link, which run holds it, and what is left of its allowance.
+         * @description List links, with the run that uses each and the rest of its allowance.
          */
         get: operations["list_links"];
         put?: never;
@@ -719,7 +719,7 @@ export interface paths {
         head?: never;
         /**
          * Change Link
-         * @description Change the keys that are given. 409 while a run holds the link.
+         * @description Change the given keys. 409 while a run uses the link.
          */
         patch: operations["change_link"];
         trace?: never;
@@ -735,9 +735,9 @@ export interface paths {
         put?: never;
         /**
          * Start Quick Test
-         * @description One download of 15 s now, kept in the campaign of the link's quick tests; its run waits while another holds the link.
+         * @description Start a download of 15 s now, kept in the link's campaign of quick tests; it waits while another run uses the link.
          *
-         *     `plan_blocked` (409) has in `details` what prevents it; `quick_test_under_way` (409) has the `run_id` of the last one.
+         *     `plan_blocked` (409) lists the obstacles in `details`; `quick_test_under_way` (409) has the last one's `run_id`.
          */
         post: operations["start_quick_test"];
         delete?: never;
@@ -755,7 +755,7 @@ export interface paths {
         };
         /**
          * List Ready Paths
-         * @description What can be made by its name alone.
+         * @description List the built-in paths.
          */
         get: operations["list_ready_paths"];
         put?: never;
@@ -775,13 +775,13 @@ export interface paths {
         };
         /**
          * List Paths
-         * @description Those that were asked for on this server, newest first.
+         * @description List the paths requested on this server, newest first.
          */
         get: operations["list_paths"];
         put?: never;
         /**
          * Create Path
-         * @description Have a ready-made path made by a worker. 24 hours take a minute or two; `done_us` says how far it is.
+         * @description Let a worker compute a built-in path. 24 hours take a minute or two; `done_us` is the progress.
          */
         post: operations["create_path"];
         delete?: never;
@@ -799,7 +799,7 @@ export interface paths {
         };
         /**
          * Get Path Csv
-         * @description A line for each stretch of a hop between two of its knots (docs/paths.md section 4). 409 `path_not_ready` until it is made.
+         * @description Export a line for each stretch of a hop between two knots (docs/paths.md section 4). 409 `path_not_ready` until it is computed.
          */
         get: operations["get_path_csv"];
         put?: never;
@@ -819,14 +819,14 @@ export interface paths {
         };
         /**
          * Get Path
-         * @description How far it is; once ready, what it was made with and what it is like.
+         * @description Return the progress of a path; once ready, its parameters and summary.
          */
         get: operations["get_path"];
         put?: never;
         post?: never;
         /**
          * Delete Path
-         * @description Delete it with its file, also while it is being made.
+         * @description Delete a path with its file, also while it is being computed.
          */
         delete: operations["delete_path"];
         options?: never;
@@ -843,7 +843,7 @@ export interface paths {
         };
         /**
          * Get Path File
-         * @description The file (`dl-path/1`, docs/paths.md section 2). 409 `path_not_ready` until it is made.
+         * @description Download the file (`dl-path/1`, docs/paths.md section 2). 409 `path_not_ready` until it is computed.
          */
         get: operations["get_path_file"];
         put?: never;
@@ -863,7 +863,7 @@ export interface paths {
         };
         /**
          * Get Path Window
-         * @description Delay and hops between two times, thinned for a drawing, and where the path's nodes are at one of them.
+         * @description Return delay and hops between two times, thinned for a plot, and the positions of the path's nodes at one of them.
          */
         get: operations["get_path_window"];
         put?: never;
@@ -885,7 +885,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Campaign
-         * @description Parse and plan; nothing is saved.
+         * @description Parse and plan a campaign file without saving it.
          */
         post: operations["preview_campaign"];
         delete?: never;
@@ -903,7 +903,7 @@ export interface paths {
         };
         /**
          * Get Campaign Schema
-         * @description The JSON Schema of a campaign file: keys, ranges, defaults and help, for editors and forms.
+         * @description Return the JSON Schema of a campaign file: keys, ranges, defaults and help, for editors and forms.
          */
         get: operations["get_campaign_schema"];
         put?: never;
@@ -923,7 +923,7 @@ export interface paths {
         };
         /**
          * Get Campaign Choices
-         * @description What the list can be filtered by: states, tags and links that some campaign has, each with how many have it.
+         * @description Return the filters of the list: states, tags and links, each with its number of campaigns.
          */
         get: operations["get_campaign_choices"];
         put?: never;
@@ -943,13 +943,13 @@ export interface paths {
         };
         /**
          * List Campaigns
-         * @description All that fit, page by page; the newest first unless `sort` says otherwise.
+         * @description List matching campaigns in pages, newest first unless `sort` is given.
          */
         get: operations["list_campaigns"];
         put?: never;
         /**
          * Create Campaign
-         * @description Save a draft; `launch` starts it.
+         * @description Save a campaign file as a draft; `launch` starts it.
          */
         post: operations["create_campaign"];
         delete?: never;
@@ -967,12 +967,12 @@ export interface paths {
         };
         /**
          * Get Campaign
-         * @description A campaign: its file, its state, and how many of its runs have ended.
+         * @description Return a campaign: its file, its state, and how many of its runs have ended.
          */
         get: operations["get_campaign"];
         /**
          * Change Campaign
-         * @description Give a draft another file. A campaign that was launched is changed no more: `duplicate` makes a draft of it.
+         * @description Replace a draft's file. A launched campaign cannot be changed: `duplicate` creates a draft from it.
          */
         put: operations["change_campaign"];
         post?: never;
@@ -985,7 +985,7 @@ export interface paths {
         head?: never;
         /**
          * Describe Campaign
-         * @description Change notes, tags and what its runs are counted by, in whatever state it is. Its file and what was measured stay as they are.
+         * @description Change a campaign's notes, tags and grouping, in any state. Its file and data stay as they are.
          */
         patch: operations["describe_campaign"];
         trace?: never;
@@ -1001,7 +1001,7 @@ export interface paths {
         put?: never;
         /**
          * Duplicate Campaign
-         * @description A new draft with the same file under another name; comments are kept.
+         * @description Create a draft with the same file under another name; comments are kept.
          */
         post: operations["duplicate_campaign"];
         delete?: never;
@@ -1021,7 +1021,7 @@ export interface paths {
         put?: never;
         /**
          * Launch Campaign
-         * @description Plan its runs from now on and start. `plan_blocked` (409) has the conflicts that prevent it in `details`.
+         * @description Plan the runs from now on and start. `plan_blocked` (409) lists the conflicts that prevent it in `details`.
          */
         post: operations["launch_campaign"];
         delete?: never;
@@ -1041,7 +1041,7 @@ export interface paths {
         put?: never;
         /**
          * Pause Campaign
-         * @description Start no further run; one under way continues to its end.
+         * @description Pause: start no further run. A run under way continues to its end.
          */
         post: operations["pause_campaign"];
         delete?: never;
@@ -1061,7 +1061,7 @@ export interface paths {
         put?: never;
         /**
          * Resume Campaign
-         * @description Resume; runs that are still planned are moved by the length of the pause.
+         * @description Resume; planned runs move by the length of the pause.
          */
         post: operations["resume_campaign"];
         delete?: never;
@@ -1101,7 +1101,7 @@ export interface paths {
         put?: never;
         /**
          * Rerun Campaign
-         * @description Plan a new attempt for each place whose last one failed, was missed or is incomplete. A complete campaign is under way again.
+         * @description Plan a new attempt for each slot whose last run failed, was missed or is incomplete. A complete campaign resumes.
          */
         post: operations["rerun_campaign"];
         delete?: never;
@@ -1119,11 +1119,11 @@ export interface paths {
         };
         /**
          * Get Comparison
-         * @description Conditions of any campaigns and links: every quantity of a phase with its differences to a baseline, each run of one quantity,
-         *     and what settings, kernels, links and analysis the sides do not have in common.
+         * @description Compare conditions of any campaigns and links: every quantity of a phase with its differences to a baseline, each run of one
+         *     quantity, and differences in settings, kernels, links and analysis.
          *
-         *     Runs of different campaigns share no cycles, so that differences are not paired, and nothing is tested. 422
-         *     `comparison_too_large` where the campaigns have more complete runs than are read at once.
+         *     Runs of different campaigns share no cycles, so differences are unpaired and not tested. 422 `comparison_too_large` where the
+         *     campaigns have too many complete runs.
          */
         get: operations["get_comparison"];
         put?: never;
@@ -1143,7 +1143,7 @@ export interface paths {
         };
         /**
          * Export Comparison
-         * @description A line for each quantity and side: mean with interval, difference and ratio to the baseline.
+         * @description Export a line for each quantity and side: mean with interval, difference and ratio to the baseline.
          */
         get: operations["export_comparison"];
         put?: never;
@@ -1163,7 +1163,7 @@ export interface paths {
         };
         /**
          * List Runs
-         * @description In the order of the plan; further attempts after the first.
+         * @description List runs in the order of the plan; further attempts follow the first.
          */
         get: operations["list_runs"];
         put?: never;
@@ -1183,7 +1183,7 @@ export interface paths {
         };
         /**
          * Get Now
-         * @description What it does now, what comes next, when it ends, and how much it has carried: a few rows, however many runs it has.
+         * @description Return the current and next runs, the expected end and the bytes transferred: a short answer for any number of runs.
          */
         get: operations["get_now"];
         put?: never;
@@ -1203,7 +1203,7 @@ export interface paths {
         };
         /**
          * Get Run
-         * @description A run: its flows with what was asked and what was, its hosts, its traces, and why it ended, or what it waits for.
+         * @description Return a run: requested and actual settings of its flows, its hosts, its traces, and why it ended or what it waits for.
          */
         get: operations["get_run"];
         put?: never;
@@ -1223,7 +1223,7 @@ export interface paths {
         };
         /**
          * Get Series
-         * @description Its flows' one-second series.
+         * @description Return the one-second series of a run's flows.
          */
         get: operations["get_series"];
         put?: never;
@@ -1243,7 +1243,7 @@ export interface paths {
         };
         /**
          * Get Link
-         * @description What its emulated link did, for a plot; 404 with `link_log_not_found` where nobody logged it. All rows are in the trace `link`.
+         * @description Return the log of a run's emulated link, thinned for a plot; 404 `link_log_not_found` without one. The trace `link` has all rows.
          */
         get: operations["get_link"];
         put?: never;
@@ -1265,7 +1265,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Run
-         * @description Stop it; hosts are restored, then the run ends as cancelled.
+         * @description Cancel a run: its hosts are restored, then it ends as cancelled.
          */
         post: operations["cancel_run"];
         delete?: never;
@@ -1285,7 +1285,7 @@ export interface paths {
         put?: never;
         /**
          * Rerun Run
-         * @description Plan another attempt at the place of a run that has ended without being complete; the answer is the new run.
+         * @description Plan another attempt in the slot of a run that ended without being complete; returns the new run.
          */
         post: operations["rerun_run"];
         delete?: never;
@@ -1304,13 +1304,13 @@ export interface paths {
         get?: never;
         /**
          * Decide Run
-         * @description Leave a run out of all numbers over several runs, or keep it, with a reason. Its own numbers stay; the report is made again.
+         * @description Exclude a run from statistics over several runs, or keep it, with a reason. Its own numbers stay; the report is rebuilt.
          */
         put: operations["decide_run"];
         post?: never;
         /**
          * Undo Decision
-         * @description Take that back: the run counts as if nobody had decided.
+         * @description Undo the decision: the run counts as before it.
          */
         delete: operations["undo_decision"];
         options?: never;
@@ -1327,7 +1327,7 @@ export interface paths {
         };
         /**
          * Get Samples
-         * @description A sealed trace between two times: every sample while they are few, else the least and the greatest of equal steps of time.
+         * @description Return a sealed trace between two times: every sample while they are few, otherwise the minimum and maximum of equal time steps.
          */
         get: operations["get_samples"];
         put?: never;
@@ -1347,7 +1347,7 @@ export interface paths {
         };
         /**
          * Get Moments
-         * @description First bytes, slow-start exits, first losses and ends of its flows; outages and handover gaps of its emulated link.
+         * @description List first bytes, slow-start exits, first losses and ends of a run's flows; outages and handover gaps of its emulated link.
          */
         get: operations["get_moments"];
         put?: never;
@@ -1367,7 +1367,7 @@ export interface paths {
         };
         /**
          * Get Day
-         * @description Every run over clock time with one of its metrics, failed and missed ones with their reason, and the links' nights.
+         * @description Return every run over clock time with one metric, failed and missed runs with their reason, and the links' nights.
          */
         get: operations["get_day"];
         put?: never;
@@ -1387,7 +1387,7 @@ export interface paths {
         };
         /**
          * Get Calendar
-         * @description Running, planned and past runs of every campaign on every link, counted by the hour (beyond 7 days by four hours).
+         * @description Count running, planned and past runs of every campaign on every link by the hour (beyond 7 days by four hours).
          */
         get: operations["get_calendar"];
         put?: never;
@@ -1407,13 +1407,13 @@ export interface paths {
         };
         /**
          * List Annotations
-         * @description By their beginning.
+         * @description List annotations by start time.
          */
         get: operations["list_annotations"];
         put?: never;
         /**
          * Annotate
-         * @description Note what happened at a time: weather, maintenance, anything else. 409 `annotations_full` beyond 200 of a campaign.
+         * @description Create an annotation: weather, maintenance or anything else. 409 `annotations_full` beyond 200 of a campaign.
          */
         post: operations["annotate"];
         delete?: never;
@@ -1434,7 +1434,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Annotation
-         * @description Delete a note; no run changes by it.
+         * @description Delete an annotation; runs are unaffected.
          */
         delete: operations["delete_annotation"];
         options?: never;
@@ -1451,7 +1451,7 @@ export interface paths {
         };
         /**
          * List Quantities
-         * @description What is known of a link over time, by whom, in which unit, from when to when.
+         * @description List a link's quantities with source, unit and time covered.
          */
         get: operations["list_quantities"];
         put?: never;
@@ -1471,7 +1471,7 @@ export interface paths {
         };
         /**
          * List Observations
-         * @description Each quantity over time, in so many stretches of time at most.
+         * @description Return each quantity over time, in at most the given number of intervals.
          */
         get: operations["list_observations"];
         put?: never;
@@ -1493,7 +1493,7 @@ export interface paths {
         put?: never;
         /**
          * Import Station
-         * @description Take the CSV of a weather station. What is there already stays; the same file twice adds nothing.
+         * @description Import the CSV file of a weather station. Existing values stay; importing a file twice adds nothing.
          *
          *     `station_unreadable` (422) names the line that cannot be read.
          */
@@ -1513,7 +1513,7 @@ export interface paths {
         };
         /**
          * Campaign Quantities
-         * @description The quantities of a campaign's links over the time of its runs: strips beside the day strip.
+         * @description Return the quantities of a campaign's links over the time of its runs.
          */
         get: operations["campaign_quantities"];
         put?: never;
@@ -1533,7 +1533,7 @@ export interface paths {
         };
         /**
          * Run Quantities
-         * @description The quantities of a run's link from two minutes before it to two minutes after it.
+         * @description Return the quantities of a run's link, from two minutes before it to two minutes after it.
          */
         get: operations["run_quantities"];
         put?: never;
@@ -1553,7 +1553,7 @@ export interface paths {
         };
         /**
          * Campaign Correlations
-         * @description Spearman's rank correlation, with its interval, of each quantity of a link with a metric over the runs of a group.
+         * @description Return Spearman's rank correlation, with its interval, of each quantity of a link with a metric over the runs of a group.
          */
         get: operations["campaign_correlations"];
         put?: never;
@@ -1573,13 +1573,13 @@ export interface paths {
         };
         /**
          * List Shares
-         * @description The links to this campaign that still work, the newest first; never their secrets.
+         * @description List the share links to this campaign that still work, newest first, without their secrets.
          */
         get: operations["list_shares"];
         put?: never;
         /**
          * Create Share
-         * @description A link by which whoever has it reads this campaign's report, results and tables, and nothing else, until it expires. 409
+         * @description Create a link that gives anyone read access to this campaign's report, results and tables alone, until it expires. 409
          *     `shares_full` beyond 20.
          */
         post: operations["create_share"];
@@ -1601,7 +1601,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke Share
-         * @description Revoke a link; the next request by it is refused.
+         * @description Revoke a share link, from the next request on.
          */
         delete: operations["revoke_share"];
         options?: never;
@@ -1620,7 +1620,7 @@ export interface paths {
         put?: never;
         /**
          * Open Share
-         * @description Exchange a link's secret for a cookie that opens the reading routes of its campaign alone. No sign-in is needed.
+         * @description Exchange a share link's secret for a cookie with read access to its campaign alone. No sign-in is needed.
          */
         post: operations["open_share"];
         delete?: never;
@@ -1638,13 +1638,13 @@ export interface paths {
         };
         /**
          * List Channels
-         * @description By name, never with their secrets: an admin sees all, others those of the own account.
+         * @description List channels by name, without their secrets: admins see all, other users their own.
          */
         get: operations["list_channels"];
         put?: never;
         /**
          * Create Channel
-         * @description A channel that gets what happens from now on. The answer has a webhook's secret, which is shown this once.
+         * @description Create a channel for events from now on. The answer has a webhook's secret, which is shown only once.
          *
          *     409 `channels_full` beyond 20 of an account, `mail_not_set_up` where the server sends no mail.
          */
@@ -1667,14 +1667,14 @@ export interface paths {
         post?: never;
         /**
          * Remove Channel
-         * @description Remove it with its record; what is on its way is not sent.
+         * @description Remove a channel with its record; pending notifications are dropped.
          */
         delete: operations["remove_channel"];
         options?: never;
         head?: never;
         /**
          * Change Channel
-         * @description Change it, or switch it off or on. Switched on, it gets what happens from then on.
+         * @description Change a channel, or switch it off or on. Once on, it gets events from then on.
          */
         patch: operations["change_channel"];
         trace?: never;
@@ -1690,7 +1690,7 @@ export interface paths {
         put?: never;
         /**
          * Test Channel
-         * @description Send a test now, which takes up to 10 s, and say what came of it. 409 `test_too_soon` within five seconds of the last one.
+         * @description Send a test notification, within 10 s, and return the result. 409 `test_too_soon` within five seconds of the last one.
          */
         post: operations["test_channel"];
         delete?: never;
@@ -1708,7 +1708,7 @@ export interface paths {
         };
         /**
          * List Notifications
-         * @description What was sent, is on its way or was given up, the newest first; kept for 90 days.
+         * @description List notifications that were sent, are pending or were given up, newest first; kept for 90 days.
          */
         get: operations["list_notifications"];
         put?: never;
@@ -1728,7 +1728,7 @@ export interface paths {
         };
         /**
          * List Retention
-         * @description What each campaign takes, the largest first, and what of it goes when.
+         * @description List each campaign's disk use, largest first, and when its data expires.
          */
         get: operations["list_retention"];
         put?: never;
@@ -1748,12 +1748,12 @@ export interface paths {
         };
         /**
          * Get Retention
-         * @description How much the campaign takes, how long it is kept, and what would go with each part.
+         * @description Return the campaign's disk use, its retention, and what removing each part would remove.
          */
         get: operations["get_retention"];
         /**
          * Set Retention
-         * @description Set how long the campaign's data is kept after its end, or pin it. Pinning stops a removal that is under way.
+         * @description Set how long the campaign's data is kept after its end, or pin it. Pinning stops a removal in progress.
          */
         put: operations["set_retention"];
         post?: never;
@@ -1774,7 +1774,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Retention
-         * @description What would go by this rule, and when. Nothing is changed.
+         * @description Return what this rule would remove, and when, without changing anything.
          */
         post: operations["preview_retention"];
         delete?: never;
@@ -1794,7 +1794,7 @@ export interface paths {
         put?: never;
         /**
          * Remove Data
-         * @description Remove a part of an ended campaign's data now, for good; a worker does it, some runs at a time.
+         * @description Permanently remove part of an ended campaign's data; a worker does it, some runs at a time.
          *
          *     409 `campaign_pinned`, `campaign_under_way`, `nothing_to_remove`.
          */
@@ -1814,13 +1814,13 @@ export interface paths {
         };
         /**
          * Get Reanalysis
-         * @description Whether numbers are being computed anew, and how many are of another version of the analysis.
+         * @description Return whether numbers are being recomputed, and how many runs have numbers of another analysis version.
          */
         get: operations["get_reanalysis"];
         put?: never;
         /**
          * Start Reanalysis
-         * @description Compute the numbers of every analysed run anew from its sealed traces, then the report. How runs ended stays as it is.
+         * @description Recompute the numbers of every analysed run from its sealed traces, then the report. The runs' states stay.
          */
         post: operations["start_reanalysis"];
         delete?: never;
@@ -1838,7 +1838,7 @@ export interface paths {
         };
         /**
          * Get Report
-         * @description 404 with `report_not_ready` until a first run is complete. Of a campaign under way it is provisional.
+         * @description Return the report, provisional while the campaign is under way. 404 `report_not_ready` until a run is complete.
          */
         get: operations["get_report"];
         put?: never;
@@ -1858,8 +1858,9 @@ export interface paths {
         };
         /**
          * Get Statistics
-         * @description What the cycles can show, whether distributions differ, which values stand out; over the complete runs. Against the campaign's
-         *     first condition, or another one: then p values are adjusted for every pair of conditions, since any of them might be asked for.
+         * @description Return power, tests of distributions and outliers over the complete runs.
+         *
+         *     The baseline is the campaign's first condition, or another one: then p values are adjusted for every pair of conditions.
          */
         get: operations["get_statistics"];
         put?: never;
@@ -1879,7 +1880,7 @@ export interface paths {
         };
         /**
          * Get Values
-         * @description One quantity of every complete run, as of the report: what distributions are drawn of.
+         * @description Return one quantity of every complete run, as of the report: the data of distribution plots.
          */
         get: operations["get_values"];
         put?: never;
@@ -1899,7 +1900,7 @@ export interface paths {
         };
         /**
          * Get Reproduction
-         * @description The published values that the campaign's file names beside its own; over the complete runs so far.
+         * @description Compare the published values named in the campaign's file with the measured ones, over the complete runs so far.
          */
         get: operations["get_reproduction"];
         put?: never;
@@ -1919,7 +1920,7 @@ export interface paths {
         };
         /**
          * Get Circumstances
-         * @description What a reader must know of how it was measured: kernels, and what was asked for and was not to be had.
+         * @description Return the conditions of the measurement: kernels, and requested settings that were not available.
          */
         get: operations["get_circumstances"];
         put?: never;
@@ -1939,7 +1940,7 @@ export interface paths {
         };
         /**
          * Get Campaign Links
-         * @description The links that it measures, with rate and RTT as its runs were planned with.
+         * @description List the campaign's links, with the rate and RTT that its runs were planned with.
          */
         get: operations["get_campaign_links"];
         put?: never;
@@ -1959,7 +1960,7 @@ export interface paths {
         };
         /**
          * List Reproductions
-         * @description All campaigns that name a published figure: values of one name belong side by side.
+         * @description List all campaigns that name a published figure; values of one name belong side by side.
          */
         get: operations["list_reproductions"];
         put?: never;
@@ -1979,10 +1980,10 @@ export interface paths {
         };
         /**
          * Export Campaign
-         * @description One-second series, means per condition, every run, every flow's metrics, every detector's verdict, every second's limits,
-         *     fairness, comparisons, published values beside ours, or the values that stand out.
+         * @description Export a table as CSV: one-second series, means per condition, runs, metrics of flows, verdicts of detectors, limits of each
+         *     second, fairness, comparisons, published values, or outliers.
          *
-         *     The tables of runs include failed and missed ones. A baseline is for `statistics` alone.
+         *     Tables of runs include failed and missed ones. Only `statistics` takes a baseline.
          */
         get: operations["export_campaign"];
         put?: never;
@@ -2042,7 +2043,7 @@ export interface paths {
         };
         /**
          * Get Run Exits
-         * @description Every detector's verdict on every judged flow, and the curves behind them.
+         * @description Return every detector's verdict on every judged flow, and the curves behind them.
          */
         get: operations["get_run_exits"];
         put?: never;
@@ -2062,7 +2063,7 @@ export interface paths {
         };
         /**
          * Get Campaign Exits
-         * @description Table I, exit times and shares over the complete runs.
+         * @description Return Table I, exit times and shares over the complete runs.
          */
         get: operations["get_campaign_exits"];
         put?: never;
@@ -2082,7 +2083,7 @@ export interface paths {
         };
         /**
          * Get Hops
-         * @description What each hop of its flows over relays did, in equal steps; 404 with `hops_not_found` where no flow passes relays.
+         * @description Return what each hop of a run's relayed flows did, in equal time steps; 404 `hops_not_found` without relays.
          */
         get: operations["get_hops"];
         put?: never;
@@ -2102,7 +2103,7 @@ export interface paths {
         };
         /**
          * Export Hops
-         * @description The same, a line for each step of each hop.
+         * @description Export the hops' activity, a line for each time step of each hop.
          */
         get: operations["export_hops"];
         put?: never;
@@ -2124,7 +2125,7 @@ export interface paths {
         put?: never;
         /**
          * Import Files
-         * @description Check every file, then make a run of each test in an imported campaign; `import_refused` names every refusal.
+         * @description Check every file, then create a run for each test in an imported campaign; `import_refused` lists every refusal.
          */
         post: operations["import_files"];
         delete?: never;
@@ -2142,7 +2143,7 @@ export interface paths {
         };
         /**
          * Get Run Limits
-         * @description Whether congestion window, receive window, send buffer or application held each flow, second by second.
+         * @description Return whether the congestion window, receive window, send buffer or application limited each flow, second by second.
          */
         get: operations["get_run_limits"];
         put?: never;
@@ -2162,7 +2163,7 @@ export interface paths {
         };
         /**
          * Get Campaign Limits
-         * @description The same as shares over the complete runs, and the buffers to set for each link.
+         * @description Return the limits as shares over the complete runs, and recommended buffers for each link.
          */
         get: operations["get_campaign_limits"];
         put?: never;
@@ -2182,7 +2183,7 @@ export interface paths {
         };
         /**
          * Get Campaign Delays
-         * @description One-way delays and jitter of the blocks of its complete runs, pooled for each flow of each condition on each link.
+         * @description Return one-way delays and jitter of the complete runs, pooled for each flow of each condition on each link.
          */
         get: operations["get_campaign_delays"];
         put?: never;
@@ -2202,7 +2203,7 @@ export interface paths {
         };
         /**
          * Get Campaign Rates
-         * @description Throughput and goodput of the seconds of its complete runs, for each flow of each condition on each link.
+         * @description Return throughput and goodput of each second of the complete runs, for each flow of each condition on each link.
          */
         get: operations["get_campaign_rates"];
         put?: never;
@@ -2222,7 +2223,7 @@ export interface paths {
         };
         /**
          * List Sweep Parameters
-         * @description What can be swept: every detector and version with its parameters, their defaults and ranges.
+         * @description List what can be swept: detectors and versions with their parameters, defaults and ranges.
          */
         get: operations["list_sweep_parameters"];
         put?: never;
@@ -2248,7 +2249,7 @@ export interface paths {
         put?: never;
         /**
          * Create Sweep
-         * @description Sweep over the complete runs there are. Up to 1,000 parameter sets; the workers share the traces.
+         * @description Start a sweep over the present complete runs, with up to 1,000 parameter sets; the workers share the traces.
          */
         post: operations["create_sweep"];
         delete?: never;
@@ -2266,14 +2267,14 @@ export interface paths {
         };
         /**
          * Get Sweep
-         * @description How far it is; once complete, its cells.
+         * @description Return a sweep's progress; once complete, its cells.
          */
         get: operations["get_sweep"];
         put?: never;
         post?: never;
         /**
          * Delete Sweep
-         * @description Delete it, also while it is under way; what its jobs still find is dropped.
+         * @description Delete a sweep, also while it is in progress; later results of its jobs are dropped.
          */
         delete: operations["delete_sweep"];
         options?: never;
@@ -2290,7 +2291,7 @@ export interface paths {
         };
         /**
          * Get Trigger
-         * @description What the campaign waits for, what was fired last, and why it did not fire. 404 `trigger_not_found` without a trigger.
+         * @description Return the campaign's trigger: what it waits for, when it last fired, and why it did not. 404 `trigger_not_found` without one.
          */
         get: operations["get_trigger"];
         put?: never;
@@ -2312,7 +2313,7 @@ export interface paths {
         put?: never;
         /**
          * Make Trigger Secret
-         * @description Make the secret that calls are signed with; the one before is worth nothing any more. Shown this once.
+         * @description Create the secret that signs calls; the previous one stops working. Shown only once.
          */
         post: operations["make_trigger_secret"];
         delete?: never;
@@ -2332,8 +2333,8 @@ export interface paths {
         put?: never;
         /**
          * Call Trigger
-         * @description A call that starts the campaign's runs, for programs without an account. Each needs a later second than the one before;
-         *     calls of one address are limited before anything is looked up.
+         * @description Start the campaign's runs by a signed call, for programs without an account. Each call needs a later second than the one
+         *     before; calls of one address are limited before any lookup.
          */
         post: operations["call_trigger"];
         delete?: never;
@@ -2351,7 +2352,7 @@ export interface paths {
         };
         /**
          * Weather State
-         * @description Whether the server asks a weather service, for which places, and what came of it.
+         * @description Return whether the server uses a weather service, for which places, and the last answer of each.
          */
         get: operations["weather_state"];
         put?: never;
@@ -2373,7 +2374,7 @@ export interface paths {
         put?: never;
         /**
          * Try Weather
-         * @description Ask the service now, which takes up to 10 s, and say what would be stored; nothing is.
+         * @description Query the service now, within 10 s, and return what would be stored, without storing it.
          *
          *     409 `weather_off` without a service, `place_unknown` for a link without a place, `try_too_soon` within five seconds of the last one.
          */
@@ -2393,7 +2394,7 @@ export interface paths {
         };
         /**
          * Campaign Archive
-         * @description Everything of a campaign that has ended: rows, report and sealed traces. `downlink seed` reads it.
+         * @description Download an ended campaign: rows, report and sealed traces. `downlink seed` reads it.
          */
         get: operations["campaign_archive"];
         put?: never;
@@ -2415,7 +2416,7 @@ export interface paths {
          * Stream Events
          * @description Events `run`, `progress`, `campaign`, `report`, `reanalysis`, `sweep`, `agent` and `service`; `refetch` says that some were left out.
          *
-         *     The stream ends when the right to read it does.
+         *     The stream ends when the caller loses the right to read it.
          */
         get: operations["stream_events"];
         put?: never;
@@ -2437,7 +2438,7 @@ export interface paths {
         put?: never;
         /**
          * Join
-         * @description Enrol with a single-use token; the answer holds the agent's own secret, this once.
+         * @description Enrol with a single-use token; only this answer holds the agent's secret.
          */
         post: operations["join"];
         delete?: never;
@@ -2457,7 +2458,7 @@ export interface paths {
         put?: never;
         /**
          * Poll
-         * @description Heartbeat, and the one thing to do next; held for up to `wait_s` until there is one.
+         * @description Send a heartbeat and get the next order; the answer waits up to `wait_s` for one.
          */
         post: operations["poll"];
         delete?: never;
@@ -2477,7 +2478,7 @@ export interface paths {
         put?: never;
         /**
          * Accept Event
-         * @description What happened to a run at this agent. A repeat changes nothing; 409 means: restore and drop it.
+         * @description Report what happened to a run at this agent. A repeat changes nothing; 409 means: restore and drop the run.
          */
         post: operations["accept_event"];
         delete?: never;
@@ -2495,13 +2496,13 @@ export interface paths {
         };
         /**
          * Hold Observations
-         * @description Whether the agent should keep what its dish and modem said until a run of others is over.
+         * @description Return whether the agent should hold its dish and modem data until another run is over.
          */
         get: operations["hold_observations"];
         put?: never;
         /**
          * Take Observations
-         * @description What the agent's dish and modem said over time. A repeat stores nothing twice. What is refused costs nothing else.
+         * @description Store reports of the agent's dish and modem. A repeat stores nothing twice; a refused value does not affect the others.
          */
         post: operations["take_observations"];
         delete?: never;
@@ -2541,7 +2542,7 @@ export interface paths {
         put?: never;
         /**
          * Post Chunks
-         * @description Store several chunks in one transaction; the answer says of each what its PUT would have said.
+         * @description Store several chunks in one transaction; the answer has for each what its PUT would have returned.
          */
         post: operations["post_chunks"];
         delete?: never;
@@ -2559,9 +2560,9 @@ export interface paths {
         };
         /**
          * Service
-         * @description Whether the conductor ticks: without it no run starts and no job is sent; `service` events tell of changes.
+         * @description Return whether the conductor is alive: without it no run starts and no job is sent. `service` events report changes.
          *
-         *     Whether there is room for what comes: without it samples and imports are refused, and agents keep what they have.
+         *     Also return whether there is disk space: without it samples and imports are refused, and agents keep their data.
          */
         get: operations["service"];
         put?: never;
@@ -3100,43 +3101,43 @@ export interface components {
              * @description The campaign file as an object; `GET /campaigns/schema` is the same as JSON Schema
              */
             campaign?: {
-                /** @description Shown everywhere */
+                /** @description Title of the campaign */
                 name: string;
                 /**
-                 * @description For people
+                 * @description Free text for readers
                  * @default
                  */
                 notes: string;
-                /** @description Names of links, in order */
+                /** @description Links to measure, by name, in order */
                 links: string[];
-                /** @description Of every condition that has none of its own */
+                /** @description When runs stop, for conditions without a stop rule of their own */
                 stop?: {
-                    /** @description Seconds from the first data byte */
+                    /** @description Duration from the first data byte */
                     seconds?: number | null;
-                    /** @description Bytes that each flow writes */
+                    /** @description Bytes that each flow transfers */
                     bytes?: number | null;
                 } | null;
                 /**
                  * PhasesPart
-                 * @description Start-up is the first seconds of a run, steady state its last. What is not named fits into the shortest run.
+                 * @description Start-up is the first seconds of a run, steady state its last. An unnamed phase is chosen to fit the shortest run.
                  * @default {}
                  */
                 phases: {
-                    /** @description Seconds at the start */
+                    /** @description Length of start-up, seconds */
                     startup_s?: number | null;
-                    /** @description Seconds at the end */
+                    /** @description Length of steady state, seconds */
                     steady_s?: number | null;
                 };
                 /**
-                 * @description Further phases, with a name each
+                 * @description Further named phases
                  * @default []
                  */
                 windows: {
-                    /** @description What tables and primary metrics call it */
+                    /** @description Name of the phase in tables and primary metrics */
                     name: string;
-                    /** @description Its beginning, seconds after the start of the run */
+                    /** @description Start, seconds after the start of the run */
                     from_s: number;
-                    /** @description Its end, seconds after the start of the run */
+                    /** @description End, seconds after the start of the run */
                     to_s: number;
                 }[];
                 /**
@@ -3144,45 +3145,45 @@ export interface components {
                  * @description Either `cycles` with a pause between them, or `duration_h` with a run on each link every `every_s`; with `until` neither.
                  */
                 timetable: {
-                    /** @description How often each condition runs */
+                    /** @description Runs of each condition on each link */
                     cycles?: number | null;
                     /** @description Seconds between cycles; 0 by default */
                     pause_s?: number | null;
-                    /** @description Hours in all */
+                    /** @description Total hours */
                     duration_h?: number | null;
-                    /** @description Seconds from the start of a run to that of the next on the same link */
+                    /** @description Seconds between starts of runs on the same link */
                     every_s?: number | null;
                     /**
                      * ConditionOrder
-                     * @description Of the conditions in a cycle: as listed, or drawn anew
+                     * @description Order of the conditions in a cycle: as listed, or shuffled for each cycle
                      * @default interleaved
                      * @enum {string}
                      */
                     order: "interleaved" | "shuffled";
                     /**
-                     * @description Decides the order that is drawn
+                     * @description Seed of the shuffled order
                      * @default 1
                      */
                     seed: number;
-                    /** @description No run before then: date, time and IANA time zone, such as 2026-12-01 18:00 Europe/Berlin */
+                    /** @description Earliest start: date, time and IANA time zone, such as 2026-12-01 18:00 Europe/Berlin */
                     start_at?: string | null;
-                    /** @description Runs begin and end within these, by the clock of each link's own time zone: "weekdays 18:00-06:00", "daily 01:00-05:00", "sat,sun 00:00-24:00" */
+                    /** @description Runs begin and end within these hours, in each link's time zone: "weekdays 18:00-06:00", "daily 01:00-05:00", "sat,sun 00:00-24:00" */
                     opening_hours?: string[] | null;
-                    /** @description The whole once more each day or week, at the time of day of `start_at` */
+                    /** @description Repeat the timetable each day or week, at the time of day of `start_at` */
                     repeat?: {
                         /**
                          * Every
-                         * @description From one beginning to the next
+                         * @description Interval between repetitions
                          * @enum {string}
                          */
                         every: "day" | "week";
-                        /** @description The last day on which it may begin, such as 2026-12-31 */
+                        /** @description Last day on which a repetition may begin, such as 2026-12-31 */
                         until: string;
                     } | null;
                 };
                 until?: {
                     /**
-                     * @description Whose mean must be known
+                     * @description Metric that must be precise
                      * @enum {string}
                      */
                     metric: "throughput_bps" | "goodput_bps" | "rtt_ms" | "rwnd_bytes" | "cwnd_bytes" | "retransmission_percent" | "in_flight_bytes" | "probe_loss_percent" | "utilisation_ratio" | "probe_rtt_p95_ms" | "one_way_delay_ms" | "in_order_delay_ms" | "jitter_ms";
@@ -3192,38 +3193,38 @@ export interface components {
                      */
                     phase: string;
                     /**
-                     * @description Which of a condition's flows
+                     * @description Number of the condition's flow
                      * @default 1
                      */
                     flow: number;
-                    /** @description Half the width of the interval at most, in percent of the mean */
+                    /** @description Largest half-width of the interval, in percent of the mean */
                     half_width_percent: number;
-                    /** @description The most cycles; so many are planned, and budgets are checked for them */
+                    /** @description Maximum number of cycles; plan and budgets are computed for it */
                     most_cycles: number;
                 } | null;
                 trigger?: {
                     /**
                      * WhenPart
-                     * @description What must hold, begin or come
+                     * @description Condition, slot or call that fires the trigger
                      */
                     when: {
                         /** @description A quantity of the link, such as dish.obstruction_ratio or weather.rain_mm_per_h */
                         quantity?: string | null;
-                        /** @description It holds above this value */
+                        /** @description True above this value */
                         above?: number | null;
-                        /** @description It holds below this value */
+                        /** @description True below this value */
                         below?: number | null;
-                        /** @description For at least so many seconds; 0 by default */
+                        /** @description Seconds for which it must hold; 0 by default */
                         for_s?: number | null;
-                        /** @description Whose quantity, of the campaign's links; needed where there are several */
+                        /** @description Link of the quantity; required where the campaign has several */
                         link?: string | null;
-                        /** @description Who must say so, such as dish or station; anybody by default */
+                        /** @description Source of the quantity, such as dish or station; any by default */
                         source?: string | null;
                         slot?: {
-                            /** @description Seconds of a slot */
+                            /** @description Length of a slot, seconds */
                             every_s: number;
                             /**
-                             * @description When the first one begins, seconds after a full minute UTC
+                             * @description Start of the first slot, seconds after a full minute UTC
                              * @default 0
                              */
                             at_s: number;
@@ -3232,64 +3233,64 @@ export interface components {
                         call?: boolean | null;
                     };
                     /**
-                     * @description The least seconds from one firing to the next
+                     * @description Minimum seconds between firings
                      * @default 600
                      */
                     pause_s: number;
                     /**
-                     * @description The most firings in any 24 hours
+                     * @description Maximum firings in any 24 hours
                      * @default 24
                      */
                     most_per_day: number;
                     /**
-                     * @description The most firings in all; the campaign ends with the last
+                     * @description Maximum firings in all; the campaign ends with the last
                      * @default 100
                      */
                     most: number;
-                    /** @description The last day on which it may fire, UTC, such as 2026-12-31 */
+                    /** @description Last day on which it may fire, UTC, such as 2026-12-31 */
                     until?: string | null;
                 } | null;
                 /**
                  * LimitsPart
-                 * @description When to give up.
+                 * @description Limits of attempts and data volume.
                  * @default {
                  *       "attempts": 2
                  *     }
                  */
                 limits: {
                     /**
-                     * @description Tries per run
+                     * @description Attempts per run
                      * @default 2
                      */
                     attempts: number;
-                    /** @description The campaign's data volume */
+                    /** @description Maximum bytes of the whole campaign */
                     bytes?: number | null;
                 };
                 /**
-                 * @description Its share of a link that other campaigns want at the same time
+                 * @description Priority when campaigns compete for a link
                  * @default 1
                  */
                 weight: number;
                 /**
                  * Sampling
-                 * @description How senders record a flow
+                 * @description How senders sample a flow
                  * @default polled
                  * @enum {string}
                  */
                 sampling: "polled" | "per_ack";
                 /**
-                 * @description Keep a delivery table of every flow: when each block left, arrived and was in order. Flows with an offer have one anyway
+                 * @description Keep a delivery table of every flow: when each block left, arrived and was in order. Flows with an offer always have one
                  * @default false
                  */
                 deliveries: boolean;
                 /**
-                 * @description best_effort: what a host cannot set stays as it is, and the run's record says so; strict: the run is refused
+                 * @description best_effort: what a host cannot set stays as it is and is noted in the run's record; strict: the run is refused
                  * @default strict
                  * @enum {string}
                  */
                 settings: "strict" | "best_effort";
                 /**
-                 * @description What is tested
+                 * @description Metrics whose differences are tested
                  * @default [
                  *       "startup.throughput_bps",
                  *       "steady.throughput_bps"
@@ -3298,12 +3299,12 @@ export interface components {
                 primary_metrics: string[];
                 /**
                  * DefaultsPart
-                 * @description What is merged under every condition.
+                 * @description Settings of every condition, unless it has its own.
                  */
                 defaults?: {
                     /**
                      * SettingsPart
-                     * @description Settings of every sending host
+                     * @description Settings of every sender's host
                      */
                     sender?: {
                         /** @description Receive buffer of a connection in bytes. About half of the most can be offered as window. Takes three whole numbers of at least 4096, rising: least, start, most; set for its network namespace */
@@ -3355,7 +3356,7 @@ export interface components {
                     };
                     /**
                      * SettingsPart
-                     * @description Settings of the receiver
+                     * @description Settings of the receiver's host
                      */
                     receiver?: {
                         /** @description Receive buffer of a connection in bytes. About half of the most can be offered as window. Takes three whole numbers of at least 4096, rising: least, start, most; set for its network namespace */
@@ -3407,7 +3408,7 @@ export interface components {
                     };
                     /**
                      * SettingsPart
-                     * @description Settings of every relay's host, of conditions with transport: split
+                     * @description Settings of every relay's host, in conditions with transport: split
                      */
                     relay?: {
                         /** @description Receive buffer of a connection in bytes. About half of the most can be offered as window. Takes three whole numbers of at least 4096, rising: least, start, most; set for its network namespace */
@@ -3458,11 +3459,11 @@ export interface components {
                         "route.initrwnd"?: string | number;
                     };
                 };
-                /** @description What is compared */
+                /** @description Conditions to compare */
                 conditions: {
                     /**
                      * SettingsPart
-                     * @description Settings of every sending host
+                     * @description Settings of every sender's host
                      */
                     sender?: {
                         /** @description Receive buffer of a connection in bytes. About half of the most can be offered as window. Takes three whole numbers of at least 4096, rising: least, start, most; set for its network namespace */
@@ -3514,7 +3515,7 @@ export interface components {
                     };
                     /**
                      * SettingsPart
-                     * @description Settings of the receiver
+                     * @description Settings of the receiver's host
                      */
                     receiver?: {
                         /** @description Receive buffer of a connection in bytes. About half of the most can be offered as window. Takes three whole numbers of at least 4096, rising: least, start, most; set for its network namespace */
@@ -3566,7 +3567,7 @@ export interface components {
                     };
                     /**
                      * SettingsPart
-                     * @description Settings of every relay's host, of conditions with transport: split
+                     * @description Settings of every relay's host, in conditions with transport: split
                      */
                     relay?: {
                         /** @description Receive buffer of a connection in bytes. About half of the most can be offered as window. Takes three whole numbers of at least 4096, rising: least, start, most; set for its network namespace */
@@ -3616,17 +3617,17 @@ export interface components {
                         /** @description Receive window at the start in segments, on the route to the other host. Takes a whole number from 1 to 65535; set for the route */
                         "route.initrwnd"?: string | number;
                     };
-                    /** @description Its own name in this file */
+                    /** @description Name, unique in this file */
                     name: string;
-                    /** @description Instead of the stop rule at the top */
+                    /** @description Stop rule of this condition */
                     stop?: {
-                        /** @description Seconds from the first data byte */
+                        /** @description Duration from the first data byte */
                         seconds?: number | null;
-                        /** @description Bytes that each flow writes */
+                        /** @description Bytes that each flow transfers */
                         bytes?: number | null;
                     } | null;
                     /**
-                     * @description One Cubic flow of the first sender by default
+                     * @description Flows of a run; by default one Cubic flow of the first sender
                      * @default [
                      *       {
                      *         "transport": "tcp",
@@ -3647,15 +3648,15 @@ export interface components {
                             every_ms: number;
                         } | null;
                         /**
-                         * @description What carries it: TCP, TCP that ends at each relay, or INTCP
+                         * @description Transport: TCP, TCP split at each relay, or INTCP
                          * @default tcp
                          * @enum {string}
                          */
                         transport: "tcp" | "split" | "intcp";
-                        /** @description Congestion control of the relays of a split flow; that of the sender unless named */
+                        /** @description Congestion control of a split flow's relays; the sender's by default */
                         relay_cc?: string | null;
                         offer?: {
-                            /** @description Bytes of a message */
+                            /** @description Size of a message, bytes */
                             message_bytes: number;
                             /** @description Milliseconds from one message to the next */
                             every_ms: number;
@@ -3666,41 +3667,41 @@ export interface components {
                          */
                         cc: string;
                         /**
-                         * @description Which of the link's senders
+                         * @description Number of the link's sender
                          * @default 1
                          */
                         sender: number;
                         /**
-                         * @description Which of the link's receivers
+                         * @description Number of the link's receiver
                          * @default 1
                          */
                         receiver: number;
-                        /** @description INTCP flows of a condition with the same number here ask for the same bytes */
+                        /** @description INTCP flows with the same number request the same bytes */
                         content?: number | null;
                         /**
-                         * @description Seconds after the start of the run
+                         * @description Start, seconds after the start of the run
                          * @default 0
                          */
                         start_s: number;
-                        /** @description Options of the control, or of INTCP, by name */
+                        /** @description Options of the congestion control, or of INTCP, by name */
                         options?: {
                             [key: string]: string | number | boolean;
                         };
-                        /** @description The fastest rate of the sender, bit/s */
+                        /** @description Maximum rate of the sender, bit/s */
                         pacing_rate_bps?: number | null;
                     }[];
-                    /** @description What vary notes of the conditions that it makes */
+                    /** @description Written by `vary`: how this condition was created */
                     varied?: {
-                        /** @description The key */
+                        /** @description Varied key */
                         key: string;
-                        /** @description Its value here */
+                        /** @description Value of the key */
                         value: string | number | boolean;
-                        /** @description The condition that was varied */
+                        /** @description Name of the original condition */
                         of: string;
                     } | null;
                 }[];
                 /**
-                 * @description One key with its values: a condition for each; or with a value for each link. What figures have as x
+                 * @description One key with several values: a condition for each value, or one with a value for each link. The x-axis of figures
                  * @default {}
                  */
                 vary: {
@@ -3709,20 +3710,20 @@ export interface components {
                     };
                 };
                 /**
-                 * @description Published figures that its numbers are held against
+                 * @description Published figures to compare with
                  * @default []
                  */
                 reproduces: {
-                    /** @description As docs/papers.md cites it, or any other */
+                    /** @description Paper, as cited in docs/papers.md, or another */
                     paper: string;
-                    /** @description Figure 6, Table I, or what the text says */
+                    /** @description Figure or table, or the statement in the text */
                     figure: string;
-                    /** @description What was published, and what it is compared to */
+                    /** @description Published values, with what to compare them with */
                     values: {
-                        /** @description The same in every campaign that reproduces it */
+                        /** @description Name, the same in every campaign that reproduces it */
                         name: string;
                         /**
-                         * @description Of ours, that it is compared to
+                         * @description Measured metric to compare with
                          * @enum {string}
                          */
                         metric: "throughput_bps" | "goodput_bps" | "rtt_ms" | "rwnd_bytes" | "cwnd_bytes" | "retransmission_percent" | "in_flight_bytes" | "probe_loss_percent" | "utilisation_ratio" | "probe_rtt_p95_ms" | "one_way_delay_ms" | "in_order_delay_ms" | "jitter_ms" | "time_to_steady_s" | "time_to_level_s" | "object_time_s" | "requested_object_time_s" | "received_object_time_s" | "jain_index" | "lead_end_s" | "capacity_s" | "cg_s" | "ex_s" | "dp_s" | "hr_s" | "success_percent" | "error_percent" | "slow_start_exit_s" | "queueing_ms" | "queueing_p95_ms" | "queueing_most_ms" | "waiting_bytes" | "waiting_p95_bytes" | "waiting_most_bytes" | "offered_bytes" | "served_ratio" | "gap_s" | "outage_s" | "congestion_loss_percent" | "link_loss_percent" | "queue_full_percent" | "early_drop_percent" | "random_loss_percent" | "outage_percent" | "handover_percent" | "queue_full_bytes" | "early_drop_bytes" | "random_loss_bytes" | "outage_bytes" | "handover_bytes" | "lost_packets" | "congestion_share_percent" | "queue_full_packets" | "early_drop_packets" | "random_loss_packets" | "outage_packets" | "handover_packets";
@@ -3731,16 +3732,16 @@ export interface components {
                          * @default overall
                          */
                         phase: string;
-                        /** @description Whose number it is */
+                        /** @description Condition of the value */
                         condition: string;
                         /**
                          * @description Which of the condition's flows
                          * @default 1
                          */
                         flow: number;
-                        /** @description The ratio to this flow, pair by pair */
+                        /** @description Compare the ratio to this flow, pair by pair */
                         over?: {
-                            /** @description The value's own condition by default */
+                            /** @description Condition; the value's own by default */
                             condition?: string | null;
                             /**
                              * @description Which of the condition's flows
@@ -3748,9 +3749,9 @@ export interface components {
                              */
                             flow: number;
                         } | null;
-                        /** @description The difference to this flow, pair by pair */
+                        /** @description Compare the difference to this flow, pair by pair */
                         minus?: {
-                            /** @description The value's own condition by default */
+                            /** @description Condition; the value's own by default */
                             condition?: string | null;
                             /**
                              * @description Which of the condition's flows
@@ -3758,50 +3759,50 @@ export interface components {
                              */
                             flow: number;
                         } | null;
-                        /** @description Size of the object, of object times */
+                        /** @description Object size, for object times */
                         object_mb?: number | null;
-                        /** @description The campaign's first link by default */
+                        /** @description Link; the campaign's first by default */
                         link?: string | null;
-                        /** @description Of a ratio over a condition: as a multiple of the same ratio over this link, cycle by cycle */
+                        /** @description For a ratio over a condition: its multiple of the same ratio over this link, cycle by cycle */
                         than_link?: string | null;
-                        /** @description Of a delay, jitter or rate: the value is what this share of all its values do not exceed */
+                        /** @description For a delay, jitter or rate: the quantile at this share */
                         share?: number | null;
-                        /** @description The number, in the unit that pages show */
+                        /** @description Published number, in the unit of pages */
                         published?: number | null;
-                        /** @description Instead of a number: the lower end of a range, or a bound */
+                        /** @description Instead of a number: lower end of a range, or lower bound */
                         least?: number | null;
-                        /** @description Instead of a number: the upper end of a range, or a bound */
+                        /** @description Instead of a number: upper end of a range, or upper bound */
                         most?: number | null;
-                        /** @description How far ours may be off, in the same unit */
+                        /** @description Accepted deviation, in the same unit */
                         tolerance?: number | null;
                         /**
-                         * @description Where in the paper it is
+                         * @description Location in the paper
                          * @default
                          */
                         source: string;
                         /**
-                         * @description The cause where ours is off, found by experiment
+                         * @description Cause of a deviation, established by experiment
                          * @default
                          */
                         why: string;
                     }[];
                 }[];
                 /**
-                 * @description Ranges in which its runs' numbers should lie; a run outside of one is marked and reported
+                 * @description Expected ranges of the runs' metrics; a run outside a range is marked and reported
                  * @default []
                  */
                 expect: {
                     /** @description Phase or window and metric, such as overall.goodput_bps */
                     metric: string;
-                    /** @description Expected above this value, in the metric's unit (bit/s, ms, B) */
+                    /** @description Lower limit, in the metric's unit (bit/s, ms, B) */
                     above?: number | null;
-                    /** @description Expected below this value, in the metric's unit */
+                    /** @description Upper limit, in the metric's unit */
                     below?: number | null;
-                    /** @description Of runs of this condition alone */
+                    /** @description Only runs of this condition */
                     condition?: string | null;
-                    /** @description Of runs on this link alone */
+                    /** @description Only runs on this link */
                     link?: string | null;
-                    /** @description Of this flow alone; else of each that has the metric */
+                    /** @description Only this flow; by default each flow with the metric */
                     flow?: number | null;
                 }[];
             } | null;
@@ -4504,7 +4505,7 @@ export interface components {
             last: components["schemas"]["LastTry"] | null;
             /**
              * Secret
-             * @description What posts of a webhook are signed with, shown this once; null for other kinds
+             * @description What posts of a webhook are signed with, shown only once; null for other kinds
              */
             secret: string | null;
         };
@@ -5214,7 +5215,7 @@ export interface components {
         };
         /**
          * Enrolment
-         * @description A single-use right to join; the token is shown this once.
+         * @description A single-use right to join; the token is shown only once.
          */
         Enrolment: {
             /** Token */
@@ -5759,7 +5760,7 @@ export interface components {
             cc: string;
             /**
              * Sender
-             * @description Which of the link's senders, from 1
+             * @description Number of the link's sender, from 1
              */
             sender: number;
             /** Start S */
@@ -6141,7 +6142,7 @@ export interface components {
              * @description The run in which it was found
              */
             run_id: string | null;
-            /** @description The quick test that finds it out anew; null where none does */
+            /** @description The quick test that answers it; null where none does */
             quick_test: components["schemas"]["PlannedQuickTest"] | null;
         };
         /** HostAnswers */
@@ -6276,7 +6277,7 @@ export interface components {
             transport: "intcp";
             /**
              * Sender
-             * @description Which of the link's senders, from 1
+             * @description Number of the link's sender, from 1
              */
             sender: number;
             /** Start S */
@@ -6355,7 +6356,7 @@ export interface components {
         InvitationBody: {
             /**
              * Name
-             * @description Whom it is for: to recognise it by
+             * @description Label: whom it is for
              */
             name: string;
             /**
@@ -6393,7 +6394,7 @@ export interface components {
             expires_at: string;
             /**
              * Link
-             * @description Shown this once; of its secret only a hash is kept
+             * @description Shown only once; of its secret only a hash is kept
              */
             link: string;
         };
@@ -8054,7 +8055,7 @@ export interface components {
         ProbeFlowSpec: {
             /**
              * Sender
-             * @description Which of the link's senders, from 1
+             * @description Number of the link's sender, from 1
              */
             sender: number;
             /** Start S */
@@ -8199,7 +8200,7 @@ export interface components {
         QuickTestBody: {
             /**
              * Sender
-             * @description Which of the link's senders, from 1
+             * @description Number of the link's sender, from 1
              * @default 1
              */
             sender: number;
@@ -8294,7 +8295,7 @@ export interface components {
         };
         /**
          * ReadyPath
-         * @description What can be made by its name alone.
+         * @description List the built-in paths.
          */
         ReadyPath: {
             /** Name */
@@ -8323,7 +8324,7 @@ export interface components {
             campaign_id: string;
             /**
              * Analysis Version
-             * @description The server's own, by which the runs are judged
+             * @description The server's own version, used to judge the runs
              */
             analysis_version: string;
             /**
@@ -8420,7 +8421,7 @@ export interface components {
             is_current: boolean;
             /**
              * Is Outdated
-             * @description Made by an older analysis; `downlink campaigns reanalyse` computes it anew
+             * @description Made by an older analysis; `downlink campaigns reanalyse` recomputes it
              */
             is_outdated: boolean;
             phases: components["schemas"]["Phases"];
@@ -9558,7 +9559,7 @@ export interface components {
             opened_at: string | null;
             /**
              * Link
-             * @description Shown this once; of its secret only a hash is kept
+             * @description Shown only once; of its secret only a hash is kept
              */
             link: string;
         };
@@ -9658,7 +9659,7 @@ export interface components {
             text: string;
             /**
              * Source
-             * @description Whose it is
+             * @description Name of the source
              * @default station
              */
             source: string;
@@ -10059,7 +10060,7 @@ export interface components {
             last_used_at: string | null;
             /**
              * Secret
-             * @description Shown this once; only its hash is kept
+             * @description Shown only once; only its hash is kept
              */
             secret: string;
         };
@@ -10129,7 +10130,7 @@ export interface components {
         TriggerSecret: {
             /**
              * Secret
-             * @description Shown this once
+             * @description Shown only once
              */
             secret: string;
         };

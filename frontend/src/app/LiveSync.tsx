@@ -11,7 +11,7 @@ import classes from './shell.module.css'
 const PATIENCE_MS = 5000
 const LOOK_MS = 1000
 
-/** Keeps the cache in step with the server and says so when it cannot. */
+/** Keeps the cache in step with the server and shows when it cannot. */
 export function LiveSync() {
   const cache = useQueryClient()
   const [isConnected, setConnected] = useState(true)
@@ -54,8 +54,7 @@ export function LiveSync() {
 
 const AWAY = 'No live connection. What you see may be old; the page reconnects by itself.'
 const SLOW = 'The server has not answered for some time. What you see may be old; the page keeps waiting.'
-const IDLE =
-  'The server starts no runs: its conductor has stopped. Whoever looks after the server should start it again (downlink conductor).'
+const IDLE = 'The server starts no runs: its conductor has stopped. Ask the server’s administrator to restart it (downlink conductor).'
 
 /** How often a page asks whether the server has room: no event tells of it. */
 const ROOM_MS = 60_000
@@ -68,7 +67,7 @@ function useTrouble(): string | null {
   return reason ? `The server accepts no samples and no imports: ${reason}. Agents keep what they have measured.` : null
 }
 
-/** Whether something that the page shows could not be fetched anew because nothing answered. */
+/** Whether something that the page shows could not be fetched again because nothing answered. */
 function useIsUnreachable(cache: QueryClient): boolean {
   const queries = cache.getQueryCache()
   const subscribe = useCallback((tell: () => void) => queries.subscribe(notifyManager.batchCalls(tell)), [queries])

@@ -1,7 +1,7 @@
 import { paintOf } from './palette'
 import { at, type Shape } from './scene'
 
-/** Layers of a stack differ in hue and in pattern: plain, rising lines, dots, level lines. Series by which they are coloured. */
+/** Layers of a stack differ in hue and in pattern: plain, rising lines, dots, level lines. Series that decide their colours. */
 export const LAYER_STYLES = [0, 1, 2, 5] as const
 
 interface Box {

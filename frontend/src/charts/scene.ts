@@ -1,6 +1,6 @@
 /**
  * What a chart draws, as plain shapes: a page makes elements of them, a saved figure SVG text or a picture. So what is taken away
- * is what was seen, whoever draws it.
+ * is what was seen, in every renderer.
  */
 
 /** A colour by the name of its CSS variable, without the dashes; a figure for paper takes the light theme's. */

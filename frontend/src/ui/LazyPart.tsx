@@ -34,7 +34,7 @@ interface LazyPartProps<Props extends object> {
   waiting?: ReactNode
 }
 
-/** A part of a page whose script is loaded when it is first shown. When its file does not come, it says so in its place. */
+/** A part of a page whose script is loaded when it is first shown. When its file does not come, its place shows that. */
 export function LazyPart<Props extends object>({ load, props, waiting = <Loading rows={8} /> }: LazyPartProps<Props>) {
   const [Loaded, setLoaded] = useState(() => begin(load))
   const [tries, setTries] = useState(0)

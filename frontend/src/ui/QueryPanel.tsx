@@ -14,7 +14,7 @@ interface QueryPanelProps<Data> {
   skeletonRows?: number
 }
 
-/** The one place that decides between loading, error, empty, stale and content. Content stays visible while it is fetched anew. */
+/** The one place that decides between loading, error, empty, stale and content. Content stays visible while it is fetched again. */
 export function QueryPanel<Data>({ query, children, empty, emptyCodes, skeletonRows = 4 }: QueryPanelProps<Data>) {
   if (query.data !== undefined) {
     return (

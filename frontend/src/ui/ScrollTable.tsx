@@ -9,7 +9,7 @@ interface ScrollTableProps extends TableProps {
   children: ReactNode
 }
 
-/** A table of numbers: wider than its place it scrolls inside it, reachable by keyboard, and says so. */
+/** A table of numbers: wider than its place it scrolls inside it, reachable by keyboard, with a label that tells it. */
 export function ScrollTable({ label, heads, children, ...table }: ScrollTableProps) {
   const place = useRef<HTMLDivElement>(null)
   const [goesOn, setGoesOn] = useState(false)

@@ -170,7 +170,7 @@ function Revoke({ agent }: { agent: Agent }) {
       color="gray"
       aria-label={`Revoke ${agent.name}`}
       question={`Revoke ${agent.name}?`}
-      consequence="Its next call is refused: it puts its host back and stops. To use the host again, add it anew."
+      consequence="Its next call is refused: it restores its host and stops. To use the host later, add it as a new agent."
       isPending={revoke.isPending}
       error={revoke.error}
       onConfirm={(close) => revoke.mutate({ params: { path: { agent_id: agent.id } } }, { onSuccess: close })}

@@ -36,7 +36,7 @@ it('what the host’s owner allows is there, and what is not said is a dash', as
   const cardOf = async (name: string) => within((await screen.findByRole('heading', { name })).closest('section') as HTMLElement)
   const card = await cardOf('geo-server-2')
   expect(card.getByText(/^at most 3,600 s and 2\S* GB$/)).toBeTruthy()
-  expect(card.getByText(/41\S* GB of 50\S* GB used \(82 %\); it begins anew on 2026-12-20/)).toBeTruthy()
+  expect(card.getByText(/41\S* GB of 50\S* GB used \(82 %\); it resets on 2026-12-20/)).toBeTruthy()
   expect(card.getByText('weekdays 18:00-23:00; sun 00:00-24:00')).toBeTruthy()
   const silent = await cardOf('geo-client')
   expect(silent.getByText('Quiet hours, by its clock').nextElementSibling?.textContent).toBe('–')

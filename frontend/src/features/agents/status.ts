@@ -71,13 +71,13 @@ export function runLimitText(policy: HostFacts['policy']): string {
   return `at most ${limits.length > 1 ? `${limits.slice(0, -1).join(', ')} and ` : ''}${limits.at(-1)}`
 }
 
-/** What of the owner's month is used, and when it begins anew. */
+/** The used part of the owner's monthly budget, and when it resets. */
 export function monthText(policy: HostFacts['policy']): string {
   if (!policy) return '–'
   if (!policy.month) return 'no limit'
   const { used_bytes, limit_bytes, resets_on } = policy.month
   const percent = formatNumber((100 * used_bytes) / limit_bytes, 0)
-  return `${formatBytes(used_bytes)} of ${formatBytes(limit_bytes)} used (${percent} %); it begins anew on ${resets_on}`
+  return `${formatBytes(used_bytes)} of ${formatBytes(limit_bytes)} used (${percent} %); it resets on ${resets_on}`
 }
 
 /** The host's facts that people ask for, from what the agent sent at joining. */

@@ -70,7 +70,7 @@ function Calls({ campaign, found }: { campaign: CampaignDetail; found: TriggerSt
       <Stack gap="xs">
         {secret.data ? (
           <>
-            <Text size="sm">The secret that calls are signed with. It is shown this once:</Text>
+            <Text size="sm">The secret that calls are signed with. It is shown only once:</Text>
             <CopyCommand label="Secret of signed calls" value={secret.data.secret} />
           </>
         ) : null}

@@ -38,7 +38,7 @@ export function UnlikePanel({ unlike, labels }: { unlike: Unlike; labels: readon
     <Panel
       title="What else is different"
       description={`All of this is part of the differences below, as are weather and load, which are not recorded.${
-        isOutdated ? ' Analysis versions differ: “downlink campaigns reanalyse” computes the older numbers anew.' : ''
+        isOutdated ? ' Analysis versions differ: “downlink campaigns reanalyse” recomputes the older numbers.' : ''
       }`}
       isFlush
     >

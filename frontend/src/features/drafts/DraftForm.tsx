@@ -62,7 +62,7 @@ export function DraftForm() {
               placeholder="no limit"
             />
           </div>
-          <NumberField path={['weight']} label="Weight" help="Its share of a link that other campaigns want at the same time; 1 to 100" />
+          <NumberField path={['weight']} label="Weight" help="Priority when campaigns compete for a link; 1 to 100" />
           <Sampling />
           <Deliveries />
           <BestEffort />
@@ -223,7 +223,7 @@ function BestEffort() {
   return (
     <Switch
       label="Measure where a setting cannot be made"
-      description="As in a plain container: what a host cannot set stays as it is, and each run’s record says so. Otherwise nothing is launched."
+      description="For example in a plain container: settings that a host cannot change stay as they are and are noted in each run’s record. Otherwise nothing is launched."
       error={error}
       checked={value === 'best_effort'}
       onChange={(event) => set(event.currentTarget.checked ? 'best_effort' : undefined)}

@@ -57,7 +57,7 @@ export function FlowEditor({ path, title, onRemove }: { path: Path; title: strin
 
 const AS_IT_IS = ''
 
-/** What the control takes besides, where an agent says so; what the file has is shown in any case. */
+/** Further options of the control, where an agent reports them; what the file has is shown in any case. */
 function Options({ path }: { path: Path }) {
   const { data, known, edit, problems } = useDraft()
   const flow = mappingAt(data, path)

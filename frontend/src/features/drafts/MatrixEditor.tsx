@@ -17,7 +17,7 @@ import {
 import { plain } from './SettingsEditor'
 import { useDraft } from './view'
 
-/** Conditions as factors and their levels; every change makes the conditions anew. */
+/** Conditions as factors and their levels; every change rebuilds the conditions. */
 export function MatrixEditor() {
   const { data, editList } = useDraft()
   const conditions = listAt(data, ['conditions']) as ConditionData[]

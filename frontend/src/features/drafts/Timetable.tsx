@@ -26,7 +26,7 @@ const WAYS: Readonly<Record<string, readonly (readonly [Path, unknown])[]>> = {
   ],
 }
 
-/** When runs are wanted: how many, how far apart, and by which clock. */
+/** When runs are wanted: how many, how far apart, and in which time zone. */
 export function Timetable() {
   const { data, editAll } = useDraft()
   const timetable = mappingAt(data, ['timetable'])

@@ -45,11 +45,11 @@ it('a suggestion replaces the word before the cursor and brings its help', () =>
   expect(found?.from).toBe(text.length - 3)
   expect(found?.suggestions.find(({ label }) => label === 'cycles')).toMatchObject({
     apply: 'cycles: ',
-    help: expect.stringContaining('How often'),
+    help: expect.stringContaining('Runs of each condition'),
   })
 })
 
 it('help has the meaning and the range', () => {
-  expect(helpText(shapeAt(SCHEMA, ['stop', 'seconds']))).toBe('Seconds from the first data byte; 1 to 86,400')
+  expect(helpText(shapeAt(SCHEMA, ['stop', 'seconds']))).toBe('Duration from the first data byte; 1 to 86,400')
   expect(shapeAt(SCHEMA, ['no', 'such'])).toBeNull()
 })

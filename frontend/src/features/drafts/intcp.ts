@@ -49,7 +49,7 @@ export const INTCP_OPTIONS: readonly IntcpOption[] = [
   {
     name: 'cache',
     label: 'Cache of relays',
-    help: 'Whether relays keep what passed for whoever asks next',
+    help: 'Whether relays cache what passed for the next request',
     initial: 'on',
     choices: [
       { value: 'on', label: 'on' },

@@ -68,7 +68,7 @@ it('names without a part for each factor leave labels to the values', () => {
   ])
 })
 
-it('a list that is written anew keeps the comments of items that stay', () => {
+it('a list that is rewritten keeps the comments of items that stay', () => {
   const text = 'conditions:\n  # first\n  - {name: a}\n  - {name: b} # second\n'
   const changed = editList(text, ['conditions'], [{ name: 'b' }, { name: 'c', flows: [{ cc: 'bbr' }] }])
   expect(readDraft(changed).data).toEqual({ conditions: [{ name: 'b' }, { name: 'c', flows: [{ cc: 'bbr' }] }] })

@@ -28,7 +28,7 @@ export const useCreateLink = () => api.useMutation('post', `${API}/links`, useRe
 export const useChangeLink = () => api.useMutation('patch', `${API}/links/{link_id}`, useRefreshing())
 export const useDeleteLink = () => api.useMutation('delete', `${API}/links/{link_id}`, useRefreshing())
 
-/** A run is added: campaigns and links are asked for anew. */
+/** A run is added: campaigns and links are asked for again. */
 export function useQuickTest() {
   const cache = useQueryClient()
   return api.useMutation('post', `${API}/links/{link_id}/quick-test`, { onSuccess: () => cache.invalidateQueries() })
@@ -38,7 +38,7 @@ export function useQuickTest() {
 export const useLinkQuantities = (link_id: string) =>
   api.useQuery('get', `${API}/links/{link_id}/quantities`, { params: { path: { link_id } } })
 
-/** The weather service that the server asks, and what came of it. */
+/** The weather service that the server asks, and what it answered. */
 export const useWeather = () => api.useQuery('get', `${API}/weather`)
 
 /** The day before a moment. */

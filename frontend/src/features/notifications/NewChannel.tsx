@@ -63,7 +63,7 @@ export function NewChannel({ hasMail }: { hasMail: boolean }) {
           color="green"
           variant="light"
           styles={{ body: { minWidth: 0 } }}
-          title={`Posts to “${add.data.name}” are signed with this secret. Copy it now: it is shown this once.`}
+          title={`Posts to “${add.data.name}” are signed with this secret. Copy it now: it is shown only once.`}
         >
           <CopyCommand value={add.data.secret} label="The secret" />
         </Alert>

@@ -38,7 +38,7 @@ it('channels are listed with what they are about and what came of the last notif
   expect(table.getByText(/DOWNLINK_NOTIFY_ALLOW/)).toBeTruthy()
 })
 
-it('a test says what came of it', async () => {
+it('a test shows its result', async () => {
   serve()
   renderAt('/notifications')
   await userEvent.click(await screen.findByRole('button', { name: 'Test On call' }))

@@ -13,10 +13,7 @@ export function SummaryPanel({ path }: { path: SatellitePath }) {
       <Panel title="Summary" description="Of the whole path, each second. The median, and the least and the greatest value in brackets.">
         <Facts items={summaryOf(path)} />
       </Panel>
-      <Panel
-        title="Made with"
-        description="The file’s header has every number; whoever makes the path with the same ones gets the same file."
-      >
+      <Panel title="Made with" description="The file’s header has every number; the same numbers always give the same file.">
         <Facts items={madeWith(path, headerOf(path))} />
       </Panel>
     </Stack>

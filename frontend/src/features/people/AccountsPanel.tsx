@@ -31,7 +31,7 @@ function AccountTable({ accounts }: { accounts: Account[] }) {
           m="md"
           color="green"
           variant="light"
-          title={`By this link ${offered.name} chooses a new password. It is shown this once, and works once, for seven days.`}
+          title={`${offered.name} sets a new password with this link. It is shown only once and works once, within seven days.`}
         >
           <CopyCommand value={offered.link} label="The link to a new password" />
         </Alert>

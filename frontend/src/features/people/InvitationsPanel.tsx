@@ -62,7 +62,7 @@ function NewInvitation() {
           mt="md"
           color="green"
           variant="light"
-          title={`Give this link to ${invite.data.name}. It is shown this once, and works once, for seven days.`}
+          title={`Give this link to ${invite.data.name}. It is shown only once and works once, within seven days.`}
         >
           <CopyCommand value={invite.data.link} label="The invitation" />
         </Alert>

@@ -10,7 +10,7 @@ export function PeoplePage() {
     <>
       <PageHeader
         title="People"
-        description="Accounts and what they may do, invitations, and the record of every change to them. Campaigns and links belong to whoever made them: operators change their own, admins all."
+        description="Accounts and what they may do, invitations, and the record of every change to them. Campaigns and links belong to the people who created them: operators change their own, admins all."
       />
       <Stack gap="lg">
         <InvitationsPanel />

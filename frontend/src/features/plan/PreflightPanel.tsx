@@ -8,7 +8,7 @@ import { useNow } from '@/ui/useNow'
 import classes from './plan.module.css'
 import { CHECKS, countText, LEVELS } from './preflight'
 
-/** Starts the quick test that finds an answer out anew. */
+/** Starts the quick test that answers a question again. */
 export type QuickTestButton = ComponentType<NonNullable<HostAnswer['quick_test']>>
 
 /** What is known of each host before anything is sent; a host with something to say is open. */

@@ -82,7 +82,7 @@ export function RerunFailed({ campaign, count }: { campaign: CampaignDetail; cou
         <>
           What failed, was missed or is incomplete gets another attempt in its place of the plan, with the settings and the cycle that it
           had. The runs that failed stay in the list. The new attempts use data of the link as the first ones did.
-          {isComplete ? ' The campaign is under way again until they have ended; then its report is made anew.' : null}
+          {isComplete ? ' The campaign is under way again until they have ended; then its report is rebuilt.' : null}
         </>
       }
       isPending={rerun.isPending}

@@ -14,7 +14,7 @@ function moments(run: Run): [string, string][] {
   ]
 }
 
-/** By which interfaces and first hops its flows went, where the agents said it. */
+/** Interfaces and first hops of its flows, where the agents reported them. */
 function way({ way }: Run): [string, string][] {
   if (!way) return []
   return [

@@ -22,7 +22,7 @@ it('forgets what is older than a few minutes', () => {
   expect(times(heard(flow(1), flow(50), flow(KEPT_S + 20)))).toEqual([50, KEPT_S + 20])
 })
 
-it('begins anew with the next attempt, and ends with the flow', () => {
+it('starts again with the next attempt, and ends with the flow', () => {
   expect(times(heard(flow(30), flow(1)))).toEqual([1])
   expect(times(heard(flow(30), flow(30.2, { has_ended: true })))).toEqual([30])
 })

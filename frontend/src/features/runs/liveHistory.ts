@@ -16,7 +16,7 @@ export interface LivePoint {
 }
 export type LiveHistory = Readonly<Record<number, readonly LivePoint[]>>
 
-/** The history with what is said now. A flow whose clock went back has begun anew. */
+/** The history with what is said now. A flow whose clock went back has started again. */
 export function withNow(history: LiveHistory, flows: readonly LiveFlow[]): LiveHistory {
   return Object.fromEntries(flows.map((flow) => [flow.flow, grown(history[flow.flow] ?? [], flow)]))
 }

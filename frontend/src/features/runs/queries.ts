@@ -3,7 +3,7 @@ import { API, api } from '@/api/client'
 
 const at = (run_id: string) => ({ params: { path: { run_id } } })
 
-/** As many runs as one answer holds; a campaign beyond it says so and points at runs.csv. */
+/** As many runs as one answer holds; a larger campaign shows that and points at runs.csv. */
 export const RUNS_SHOWN = 500
 
 export const useRuns = (campaign_id: string) =>

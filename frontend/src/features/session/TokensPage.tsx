@@ -98,7 +98,7 @@ function NewToken() {
       </form>
       {create.error ? <ProblemAlert error={create.error} /> : null}
       {create.data ? (
-        <Alert mt="md" color="green" variant="light" title={`Token “${create.data.name}” is made. Copy it now: it is shown this once.`}>
+        <Alert mt="md" color="green" variant="light" title={`Token “${create.data.name}” is created. Copy it now: it is shown only once.`}>
           <CopyCommand value={create.data.secret} label="The new token" />
         </Alert>
       ) : null}

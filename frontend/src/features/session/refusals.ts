@@ -13,7 +13,7 @@ export const REFUSALS: Readonly<Record<string, string>> = {
   provider_cancelled: 'The identity provider let nobody in. Sign in again.',
   provider_away: 'The identity provider does not answer. Try again in some minutes, or sign in with a password.',
   provider_unfit: 'The identity provider does not fit the settings of this server. Tell its admin.',
-  not_set_up: 'This server has no admin yet. Whoever runs it makes the first account with the set-up link.',
+  not_set_up: 'This server has no admin yet. Its operator creates the first account with the set-up link.',
 }
 
 export const UNKNOWN_REFUSAL = 'The sign-in by the identity provider did not work. Sign in again.'

@@ -5,7 +5,7 @@ import { LazyPart } from '@/ui/LazyPart'
 
 const loadLinks = () => import('./SharedLinks').then(({ SharedLinks }) => SharedLinks)
 
-/** Opens the links by which people without an account read this campaign. */
+/** Opens the links that let people without an account read this campaign. */
 export function ShareButton({ campaignId }: { campaignId: string }) {
   const [isOpen, { open, close }] = useDisclosure(false)
   return (

@@ -13,12 +13,12 @@ import { useMakeShare, useRevokeShare, useShares } from './queries'
 const DAYS = { '1': 'in one day', '7': 'in 7 days', '30': 'in 30 days', '90': 'in 90 days' } as const
 type Days = 1 | 7 | 30 | 90
 
-/** Links by which people without an account read this campaign: a new one, and those that work. */
+/** Links that let people without an account read this campaign: a new one, and those that work. */
 export function SharedLinks({ campaignId }: { campaignId: string }) {
   return (
     <Stack>
       <Text size="sm">
-        Whoever has a link reads this campaign's report, results and tables without an account, until the link expires or is revoked.
+        Anyone with a link can read this campaign's report, results and tables without an account, until the link expires or is revoked.
         Nothing else here can be reached by it.
       </Text>
       <NewShare campaignId={campaignId} />
@@ -75,7 +75,7 @@ function NewShare({ campaignId }: { campaignId: string }) {
           variant="light"
           // The link scrolls beside its button instead of pushing it out.
           styles={{ body: { minWidth: 0 } }}
-          title={`The link for “${make.data.name}” is made. Copy it now: it is shown this once.`}
+          title={`The link for “${make.data.name}” is created. Copy it now: it is shown only once.`}
         >
           <CopyCommand value={make.data.link} label="The new link" />
         </Alert>
@@ -121,7 +121,7 @@ function Revoke({ campaignId, share }: { campaignId: string; share: Share }) {
       size="compact-sm"
       variant="default"
       question={`Revoke the link for “${share.name}”?`}
-      consequence="Whoever has it reads nothing more, from the next request on. This cannot be undone."
+      consequence="The link stops working at once. This cannot be undone."
       isPending={revoke.isPending}
       error={revoke.error}
       onConfirm={(close) => revoke.mutate({ params: { path: { campaign_id: campaignId, share_id: share.id } } }, { onSuccess: close })}

@@ -117,7 +117,7 @@ export function formatP(p: number | null): string {
 export function shapeText({ shape_p, reading }: Pick<Comparison, 'shape_p' | 'reading'>): string {
   if (shape_p === null) return 'too few cycles'
   if (shape_p <= 0.05) return 'differs'
-  // The levels differ: a row that says so cannot also say that nothing does.
+  // The levels differ: a row that shows it cannot also state that nothing does.
   return isShown({ reading }) ? 'nothing beyond the level' : 'no difference shown'
 }
 

@@ -76,7 +76,7 @@ function Paper({ times, isLeftEarly }: PaperProps) {
       <Text size="sm">
         The times of the paper on SEARCH (Kachooei 2023), out of SEARCH 1.0's own curve while the flow was in slow start: cg, the curve
         first says that the link is full (more than 10 % of the bytes sent one RTT ago are not delivered yet); ex, SEARCH leaves slow start
-        (more than 25 %); hr, the headroom from ex to the first loss. The curve says so early where the RTT jitters, so that exits are not
+        (more than 25 %); hr, the headroom from ex to the first loss. A jittery RTT makes the curve show this early, so that exits are not
         judged by cg.
         {isLeftEarly ? ' This flow left slow start before a loss: it is not in Table I.' : null}
       </Text>

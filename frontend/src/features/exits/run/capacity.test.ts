@@ -4,7 +4,7 @@ import { capacityText } from './capacity'
 it('the log of an emulated link decides where there is one', () => {
   const logged = { capacity_us: 6_110_000, capacity_basis: 'link_log', capacity_rate_bps: 144e6, least_rtt_us: 562_000 } as const
   expect(capacityText(logged)).toBe(
-    'Capacity: from here on the emulated link was busy, as it has been for the least RTT of 562 ms, at 144 Mb/s. Its own log says so.',
+    'Capacity: from here on the emulated link was busy, as it has been for the least RTT of 562 ms, at 144 Mb/s. The emulator’s log shows it.',
   )
   expect(capacityText({ ...logged, capacity_us: null, capacity_rate_bps: null })).toMatch(/^Capacity was never reached: the emulated link/)
 })

@@ -18,7 +18,7 @@ export function capacityText(capacity: Capacity | null): string {
   if (capacity_basis === 'link_log')
     return capacity_us === null
       ? `Capacity was never reached: the emulated link was never busy for ${rtt}. Every exit before the first loss is early.`
-      : `Capacity: from here on the emulated link was busy, as it has been for ${rtt}, at ${rate}. Its own log says so.`
+      : `Capacity: from here on the emulated link was busy, as it has been for ${rtt}, at ${rate}. The emulator’s log shows it.`
   const full = `${formatNumber(((capacity_rate_bps ?? 0) / BITS_PER_BYTE) * (least_rtt_us / US_PER_S) * MB_PER_BYTE)} MB`
   const needed = `${full} in flight, the link's ${capacity_basis === 'emulated_rate' ? 'emulated' : 'nominal'} rate of ${rate} times ${rtt}`
   return capacity_us === null

@@ -62,7 +62,7 @@ function Phases({ course }: { course: LinkCourse }) {
     return (
       <Panel title="By phase">
         <Empty title="Not judged yet">
-          An older analysis made this run's numbers: `downlink campaigns reanalyse CAMPAIGN` computes them anew from its traces.
+          An older analysis made this run's numbers: `downlink campaigns reanalyse CAMPAIGN` recomputes them from its traces.
         </Empty>
       </Panel>
     )

@@ -134,7 +134,7 @@ function Results({ campaign, report, search, onSearch, isVisited }: ResultsTabPr
 }
 
 function currency({ is_current, is_outdated }: Report): string {
-  if (is_outdated) return ', an older one than this version has. “downlink campaigns reanalyse” makes it anew.'
+  if (is_outdated) return ', which is older than this version. “downlink campaigns reanalyse” rebuilds it.'
   return is_current ? '.' : '; newer runs are being added.'
 }
 

@@ -40,7 +40,7 @@ export function RawChart(props: RawChartProps) {
   const data = useMemo(() => aligned(column, factor), [column, factor])
   const { from_s, to_s } = span
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn anew is named here; functions are read when they are needed
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn again is named here; functions are read when they are needed
   useEffect(() => {
     if (!place.current) return
     const chart = new uPlot(options(latest, scheme, store.set), data, place.current)
