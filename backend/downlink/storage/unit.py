@@ -34,7 +34,7 @@ def drop_jobs(_jobs: Sequence[Job]) -> None:
 
 @dataclass
 class Unit:
-    """What an action works with. It never commits; whoever opened the unit does."""
+    """What an action works with. It never commits; the caller that opened the unit does."""
 
     session: Session
     jobs: list[Job] = field(default_factory=list)
@@ -107,7 +107,7 @@ READ_ONLY = "database_read_only"
 _BY_SQLSTATE = {
     "40P01": ("database_deadlock", "Two transactions waited for each other, and the database ended this one; try again."),
     "53100": ("disk_full", "The database's disk is full: nothing more can be stored until there is room. Try again then."),
-    "23503": ("row_gone", "What this belongs to was deleted meanwhile; look again."),
+    "23503": ("row_gone", "What this belongs to was deleted meanwhile, or what was to go is still in use; look again."),
     "25006": (READ_ONLY, "The database takes no changes at present; try again once it does."),
     "55P03": ("database_busy", "What this needs is held by another transaction; try again in some seconds."),
 }  # fmt: skip
