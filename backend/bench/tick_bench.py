@@ -2,7 +2,7 @@
 
 The rows are those of a real PostgreSQL. Every tick finds what a busy second leaves: some runs whose deadline has to be looked
 at, some links that were given back, and heads behind runs that hold their links. The last row is the worst of all passes: the
-first one after a break, in which everything is looked at anew.
+first one after a break, in which everything is looked at again.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def rows(size: Size, opened: Opened = database) -> Iterator[Row]:
     remark = f"{size.links:,} runs under way, {size.busy} of them due and {size.busy} links given back"
     yield Row("tick, 100,000 planned", many_ms, "ms", goal="<= 100", remark=remark)
     yield Row("tick by planned runs", many_ms, "ms", few_ms, goal="<= 1.5", remark=f"peer: {size.few:,} planned")
-    remark = f"all {size.links:,} runs and links looked at anew"
+    remark = f"all {size.links:,} runs and links looked at again"
     yield Row("tick after a break", broken_ms, "ms", remark=remark)
 
 

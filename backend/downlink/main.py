@@ -179,8 +179,8 @@ def api() -> None:
 
 
 @app.command(rich_help_panel="Server")
-def worker(concurrency: Annotated[int, typer.Option(min=1, help="Jobs at a time")] = 2) -> None:
-    """Carry out the jobs that are due: seal, analyse, report, sweep. Any number of them share the work."""
+def worker(concurrency: Annotated[int, typer.Option(min=1, help="Concurrent jobs")] = 2) -> None:
+    """Carry out due jobs: seal, analyse, report, sweep. Several workers share the work."""
     settings = _started("worker")
     from downlink.jobs.worker import run_worker
 
@@ -191,7 +191,7 @@ def worker(concurrency: Annotated[int, typer.Option(min=1, help="Jobs at a time"
 
 @app.command(rich_help_panel="Server")
 def conductor() -> None:
-    """Once a second, lease due runs, watch deadlines and send jobs. One does it; any others wait to take over."""
+    """Lease due runs, watch deadlines and send jobs, once a second. One conductor is active; others wait to take over."""
     settings = _started("conductor")
     from downlink.jobs.conduct import run_conductor
 
@@ -202,7 +202,7 @@ def conductor() -> None:
 
 @app.command(rich_help_panel="Server")
 def migrate() -> None:
-    """Bring the database to this version's tables."""
+    """Migrate the database to this version."""
     from downlink.storage.migrate import upgrade
 
     upgrade(_settings())
@@ -210,9 +210,9 @@ def migrate() -> None:
 
 @app.command(hidden=True)
 def prepare(
-    needs_token: Annotated[bool, typer.Option("--token", help="Make an API token for the launcher")] = False,
+    needs_token: Annotated[bool, typer.Option("--token", help="Create an API token for the launcher")] = False,
 ) -> None:
-    """What the launcher needs, in one process: the tables; the set-up link where there is no admin, and a token, as JSON."""
+    """Prepare a database for the launcher: migrate it, and print the set-up link (while there is no admin) and a token as JSON."""
     from downlink.actions import access
     from downlink.storage.migrate import upgrade
 
@@ -233,7 +233,7 @@ def openapi() -> None:
 
 @app.command(rich_help_panel="Server")
 def seed(archive: Annotated[Path, typer.Argument(help="Archive of `downlink campaigns export --archive`")]) -> None:
-    """Load a recorded campaign; one that already exists is left as it is."""
+    """Load a recorded campaign; an existing one is left unchanged."""
     from downlink.actions.archive import load_archive
 
     content = read_file(archive)
@@ -244,9 +244,9 @@ def seed(archive: Annotated[Path, typer.Argument(help="Archive of `downlink camp
 
 @app.command(rich_help_panel="Server")
 def analyse(
-    campaign: Annotated[str, typer.Argument(help="Id of a campaign whose report says that it is not current")],
+    campaign: Annotated[str, typer.Argument(help="Id of a campaign whose report is not current")],
 ) -> None:
-    """Compute a campaign's numbers anew from its traces, with the analysis of this version."""
+    """Recompute a campaign's numbers from its traces, with the analysis of this version."""
     from downlink.actions.reanalysis import analyse_again
 
     try:
@@ -263,7 +263,7 @@ def analyse(
 
 @app.command("move-traces", rich_help_panel="Server")
 def move_traces() -> None:
-    """Bring the sealed traces that are elsewhere to where DOWNLINK_TRACE_STORE says. May be stopped and typed again."""
+    """Move sealed traces to the store that DOWNLINK_TRACE_STORE names. Safe to interrupt and rerun."""
     from downlink.actions.folders import move_traces
 
     with _units() as units:
@@ -272,7 +272,7 @@ def move_traces() -> None:
 
 
 Tools = Annotated[
-    Path | None, typer.Option(help="Folder of pg_dump and pg_restore; else the embedded ones or the path's")
+    Path | None, typer.Option(help="Folder of pg_dump and pg_restore (default: the embedded ones, or those on PATH)")
 ]
 
 
@@ -284,8 +284,8 @@ def _tools(named: Path | None) -> Path | None:
 
 
 @app.command(rich_help_panel="Server")
-def backup(into: Annotated[Path, typer.Argument(help="A folder to be made")], tools: Tools = None) -> None:
-    """Copy everything into a new folder: the database, and the traces of an S3 store. The server goes on meanwhile."""
+def backup(into: Annotated[Path, typer.Argument(help="Folder to create")], tools: Tools = None) -> None:
+    """Back up the database and the traces of an S3 store into a new folder, while the server runs."""
     from downlink.actions.backup import back_up
 
     with _units() as units:
@@ -296,8 +296,10 @@ def backup(into: Annotated[Path, typer.Argument(help="A folder to be made")], to
 
 
 @app.command(rich_help_panel="Server")
-def restore(folder: Annotated[Path, typer.Argument(help="What `downlink backup` made")], tools: Tools = None) -> None:
-    """Put a backup into the empty database that DOWNLINK_DATABASE_URL names, and bring it to this version's tables."""
+def restore(
+    folder: Annotated[Path, typer.Argument(help="Folder that `downlink backup` created")], tools: Tools = None
+) -> None:
+    """Restore a backup into the empty database that DOWNLINK_DATABASE_URL names, and migrate it to this version."""
     from downlink.actions.backup import restore_backup
     from downlink.storage.migrate import upgrade
 
@@ -310,7 +312,7 @@ def restore(folder: Annotated[Path, typer.Argument(help="What `downlink backup` 
 
 @app.command("setup-link", rich_help_panel="Server")
 def setup_link() -> None:
-    """Print the link under which the admin is made, once; prints nothing when an admin exists."""
+    """Print the one-time link that creates the admin account; print nothing when an admin exists."""
     from downlink.actions.access import setup_link
 
     with _named_database():
@@ -324,12 +326,12 @@ def setup_link() -> None:
 @tokens.command("create")
 def create_token(
     name: str,
-    days: Annotated[int, typer.Option(min=1, max=3650, help="It expires after so many days.")] = 90,
+    days: Annotated[int, typer.Option(min=1, max=3650, help="Days until it expires")] = 90,
     is_admin: Annotated[
-        bool, typer.Option("--admin", help="It may also make and revoke tokens, and let agents join.")
+        bool, typer.Option("--admin", help="Also allow creating and revoking tokens, and enrolling agents.")
     ] = False,
 ) -> None:
-    """Make an API token that may read and write; print its secret, this once."""
+    """Create an API token with read and write access, and print its secret (shown only once)."""
     from downlink.actions.access import create_token
 
     scopes = ("read", "write", "admin") if is_admin else ("read", "write")

@@ -98,7 +98,7 @@ class Settings(BaseSettings):
     )
     allowed_hosts: str = Field(
         default="",
-        description="Names by which requests may call this host, comma separated, `*.` for parts; any when empty",
+        description="Host names that requests may use, comma separated, `*.` for any subdomain; any name when empty",
     )
     forwarded_allow_ips: str = Field(
         default="",

@@ -4,7 +4,7 @@
 
 With `joined`, up to 16 chunks of the study's traces come in one file, as they are kept since archives of version 2.
 The campaigns are the recorded example, a study of 50 runs made of its traces and of the ACK traces of the tests, and files of
-other tools. Each is written twice: as it was loaded, and analysed anew. Ids and moments that differ from run to run are numbered.
+other tools. Each is written twice: as it was loaded, and analysed again. Ids and moments that differ from run to run are numbered.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def _load(unit: Unit, archive: zipfile.ZipFile) -> tuple[UUID, bool]:
     manifest = _object(archive, "manifest.json")
     _check_whole(archive, manifest)
     identity = UUID(manifest["campaign_id"])
-    lock(unit, f"archive {identity}")  # whoever loads the same one meanwhile finds it loaded
+    lock(unit, f"archive {identity}")  # another load of the same one then finds it loaded
     if has_campaign(unit, identity):
         return identity, False
     rows = _object(archive, "rows.json")

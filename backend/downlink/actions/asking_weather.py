@@ -91,7 +91,7 @@ def _store(unit: Unit, place: Place, heard: Heard, now: datetime) -> tuple[Heard
 
 
 def _note(row: WeatherPlace, heard: Heard, now: datetime, service: WeatherService | None) -> None:
-    """Write down what came of it. A link's own problem is no reason to ask the service less often."""
+    """Write down the result. A link's own problem is no reason to ask the service less often."""
     row.hinted_at = None
     row.problem = heard.problem.code if heard.problem else None
     row.detail = heard.problem.message if heard.problem else None

@@ -177,7 +177,7 @@ def duplicate_campaign(
 
 
 def launch_campaign(unit: Unit, campaign_id: UUID, now: datetime, *, even_if_offline: bool = False) -> None:
-    """Plan anew, from what links and agents are now, and start. ConflictError says what prevents it.
+    """Plan again, from what links and agents are now, and start. ConflictError says what prevents it.
 
     A campaign with a trigger has no runs yet: it waits for that.
 

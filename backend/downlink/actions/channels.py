@@ -82,7 +82,7 @@ def check_target(kind: str, target: str, allowed: Networks) -> None:
 def change_channel(
     unit: Unit, channel_id: UUID, changes: Mapping[str, Any], now: datetime, *, actor: Actor, allowed: Networks
 ) -> Channel:
-    """Change what is named. Switched off, it forgets what was on its way; switched on, it begins anew."""
+    """Change what is named. Switched off, it forgets what was on its way; switched on, it starts again."""
     channel = get_channel(unit, channel_id, is_locked=True)
     if "target" in changes:
         check_target(channel.kind, changes["target"], allowed)

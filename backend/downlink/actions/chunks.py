@@ -120,7 +120,7 @@ def accept_chunks(unit: Unit, agent: str, chunks: Sequence[Checked], now: dateti
 
 
 def _record(unit: Unit, run_id: UUID, agent: str, refusal: ConflictError, now: datetime) -> None:
-    """Once for each agent in a run: whoever sends such chunks may send very many."""
+    """Once for each agent in a run: an agent that sends such chunks may send very many."""
     run = rows.get_run(unit, run_id)
     events.add_first(unit, now, f"{agent}: {DIFFERS}: ", refusal.message, run.campaign_id, run_id)
 

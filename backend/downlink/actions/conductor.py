@@ -259,7 +259,7 @@ def resend_lost(unit: Unit, now: datetime) -> None:
     """Send the jobs that are due and were lost or never sent; end a run whose job fails again and again."""
     for run in rows.lost_jobs(unit, now, RESEND):
         if run.tries >= MAX_TRIES and run.needs == REANALYSE:
-            log.error("reanalysis_given_up", run_id=str(run.id))  # its older numbers stay, and say by which version
+            log.error("reanalysis_given_up", run_id=str(run.id))  # its older numbers stay, with their version
             runs.reanalysed(unit, [run], now)
         elif run.tries >= MAX_TRIES:
             state = RunState(run.verdict) if run.verdict else RunState.INCOMPLETE

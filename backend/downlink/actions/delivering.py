@@ -31,9 +31,8 @@ class Envelope(NamedTuple):
 
 
 def deliver(units: UnitFactory, notification_id: UUID, clock: Callable[[], datetime], courier: Courier) -> None:
-    """Try once, if it is due. A try is counted before it begins, and the next one is due already: a worker that is killed meanwhile
-    leaves nothing undone. The next one is due when this one is surely over. What was sent is noted whoever tried since: nobody need try
-    again."""
+    """Try once, if it is due. A try is counted before it begins, and the next one is due already, when this one is surely over: a
+    worker that is killed meanwhile leaves nothing undone. A sent one is noted even if another job tried since."""
     with units() as unit:
         envelope = _begin(unit, notification_id, clock(), courier.base_url)
     if envelope is None:

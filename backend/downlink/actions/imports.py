@@ -75,7 +75,7 @@ class Imported:
 
 
 def import_files(units: UnitFactory, files: Sequence[NamedFile], target: Target, now: datetime) -> Imported:
-    """Check every file, then keep them all or, where target says so, those that are not refused.
+    """Check every file, then keep them all or, where target allows it, those that are not refused.
 
     They are read in a process of their own, which has no more than READING_BYTES of memory, and without a transaction: what a
     stranger wrote can neither fill this process nor hold up others.

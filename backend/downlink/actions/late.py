@@ -1,4 +1,4 @@
-"""An agent that was given up on comes back: what it has of its run is taken, and the run is judged anew when all of it is here."""
+"""An agent that was given up on comes back: what it has of its run is taken, and the run is judged again when all of it is here."""
 
 from __future__ import annotations
 

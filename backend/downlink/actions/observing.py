@@ -19,7 +19,7 @@ from downlink.storage.turn import order_work
 from downlink.storage.unit import Unit, lock
 
 OBSERVATIONS = "observations"
-"""The lock of whoever stores some: units and the number of quantities are looked at first."""
+"""The lock for storing some: units and the number of quantities are checked first."""
 
 
 def take_observations(unit: Unit, link: str, found: Sequence[Observation], now: datetime) -> int:
@@ -107,7 +107,7 @@ def take_from_agent(
 ) -> tuple[int, dict[int, DownlinkError]]:
     """What an agent observed of the links that it receives for; of the named one alone where it names one.
 
-    How many values were new, and why some were not taken, by their places: whoever observes over weeks loses nothing to a
+    How many values were new, and why some were not taken, by their positions: an observer of weeks loses nothing to a
     single value. DeniedError where it receives for no such link.
     """
     own = [

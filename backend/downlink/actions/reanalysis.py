@@ -1,4 +1,4 @@
-"""A campaign's numbers computed anew from its sealed traces, by the analysis of this version. How a run ended stays as it is."""
+"""A campaign's numbers recomputed from its sealed traces, by the analysis of this version. How a run ended stays as it is."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def order_reanalysis(unit: Unit, campaign_id: UUID, now: datetime) -> None:
 
 
 def reanalyse(unit: Unit, run_id: UUID, now: datetime) -> None:
-    """Judge some waiting runs anew, this one first, and send the next job; after the last one the report. Safe to run twice.
+    """Judge some waiting runs again, this one first, and send the next job; after the last one the report. Safe to run twice.
 
     A run that failed before is judged alone, so that it holds up no other.
     """

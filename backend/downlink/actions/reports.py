@@ -1,4 +1,4 @@
-"""A campaign's report is made anew, with the answers that are stored beside it."""
+"""A campaign's report is rebuilt, with the answers that are stored beside it."""
 
 from __future__ import annotations
 

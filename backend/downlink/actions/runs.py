@@ -185,7 +185,7 @@ def retry(unit: Unit, run: Run, now: datetime) -> None:
 def repeat(unit: Unit, campaign_id: UUID, again: Mapping[Run, datetime], now: datetime, detail: str) -> list[UUID]:
     """Plan another attempt of runs of one campaign, each due at its moment; the attempts' ids, in their order.
 
-    They are the last ones at their slots, and whoever calls holds the campaign's lock. detail: for the log, with a place for
+    They are the last ones at their slots, and the caller holds the campaign's lock. detail: for the log, with a place for
     the attempt's number.
     """
     unit.session.flush()

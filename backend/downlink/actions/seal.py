@@ -51,7 +51,7 @@ def seal(unit: Unit, run_id: UUID, now: datetime) -> None:
 def _seal_trace(
     unit: Unit, run: Run, place: tuple[int, Point], outcome: Json | None, there: Sequence[int], now: datetime
 ) -> None:
-    """Chunks that cannot be read, or do not continue the trace, are dropped and count as missing; the run says so.
+    """Chunks that cannot be read, or do not continue the trace, are dropped, count as missing and are noted in the run.
 
     What was sealed before stays as it is.
     """

@@ -1,4 +1,4 @@
-"""Share links: made, opened and revoked. Whoever has one reads one campaign until it expires."""
+"""Share links: created, opened and revoked. Each gives read access to one campaign until it expires."""
 
 from __future__ import annotations
 

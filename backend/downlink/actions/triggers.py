@@ -171,7 +171,7 @@ def take_call(
     unit: Unit, campaign_id: UUID, stamp: str, signed: str, body: bytes, read: Callable[[], float | None], now: datetime
 ) -> Answer:
     """A signed call. stamp: seconds since 1970, later than that of any call before. read: the value in its body,
-    once its sender is known. DeniedError for whoever does not know the secret."""
+    once its sender is known. DeniedError without the secret."""
     at = _moment(stamp, now)
     row = find_own(unit, TriggerRow, campaign_id, is_locked=True)
     secret = row.secret if row and is_secret(TRIGGER, row.secret) else None

@@ -35,7 +35,7 @@ class End:
     """What an end says of its clock in a run; None where it does not.
 
     boot_id: of its kernel. zero_us: the run's zero on that kernel's monotonic clock. error_ms: how sure it was of the server's
-    clock, by which the run's zero was the same moment for both.
+    clock, so that the run's zero was the same moment for both.
     """
 
     boot_id: str | None

@@ -179,7 +179,7 @@ def _share(numbers: Floats) -> _Found:
 
 
 def _quantile(value: PublishedValue, share: float, material: Material, link: str) -> _Found:
-    """Over all values of all runs, with whole runs drawn anew for its interval."""
+    """Over all values of all runs, with whole runs drawn again for its interval."""
     runs = [_counted(value.metric, each, material) for each in _flows(value.side, material, link)]
     factor = NAMED[value.metric].shown_factor
     found = pooled_quantile([run for run in runs if run is not None and len(run.values)], share, material.seed)

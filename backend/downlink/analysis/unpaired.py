@@ -94,7 +94,7 @@ class Picked:
         return tuple(place for side in (self.flow, self.link) if side for place in side.known)
 
     def of(self, place: Place) -> RunValues | None:
-        """Whoever has this quantity; None where nobody does."""
+        """Those that have this quantity; None where nobody does."""
         side = self.link if place[1] in LINKED else self.flow
         return side if side is not None and place in side.places else None
 

@@ -57,13 +57,13 @@ Own = Annotated[Caller, may(Verb.CHANGE_ACCOUNT, is_own=True)]
 
 @router.get("/setup", responses=problems())
 def setup_state(unit: ReadUnit) -> SetupState:
-    """Whether the first-run set-up is still to be done."""
+    """Return whether the first-run set-up is still to be done."""
     return SetupState(is_needed=not rows.has_user(unit))
 
 
 @router.post("/setup", status_code=201, dependencies=[HashTurn], responses=problems(403, 409, 429))
 def set_up(body: SetupBody, request: Request, response: Response, units: Units, settings: Config, now: Now) -> Session:
-    """Make the admin with the token of the set-up link, and sign in."""
+    """Create the admin account with the token of the set-up link, and sign in."""
     with counted(units, {f"setup:{origin(request)}": FAILURES_PER_ADDRESS}, now), units() as unit:
         access.set_up(unit, body.token, body.username, body.password, now)
         return sign_in(unit, body.username, request, response, settings, now)
@@ -80,7 +80,7 @@ def login(body: LoginBody, request: Request, response: Response, units: Units, s
 
 @router.post("/logout", status_code=204, responses=problems(401, 403))
 def logout(caller: Reader, request: Request, response: Response, unit: UnitOfWork, settings: Config) -> None:
-    """End this session, at once and on the server."""
+    """End this session on the server at once."""
     if secret := request.cookies.get(cookie_name(settings)):
         access.end_session(unit, secret)
     clear_session(response, settings)
@@ -88,7 +88,7 @@ def logout(caller: Reader, request: Request, response: Response, unit: UnitOfWor
 
 @router.get("/session", responses=problems(401))
 def session(caller: Reader) -> Session:
-    """Who is calling."""
+    """Return the caller's identity, role and scopes."""
     return Session.model_validate(caller)
 
 
@@ -100,16 +100,16 @@ def change_password(
     units: Units,
     now: Now,
 ) -> None:
-    """Change the own password; every other session of the account ends, with what it has handed out and nobody has used yet.
+    """Change your password; every other session of the account ends, with the unused links and tokens it created.
 
-    What else gives access, /account/access lists. Not for API tokens.
+    /account/access lists what else gives access. Not for API tokens.
     """
     access.change_password(units, caller, body.current, body.password, address_of(request), now)
 
 
 @router.get("/account/access", responses=problems(401, 403))
 def list_means(caller: TokenManager, unit: ReadUnit, now: Now) -> MeansList:
-    """List what the own account's sessions and tokens have made that gives access. Sessions have a list of their own."""
+    """List what your sessions and tokens created that gives access. Sessions have their own list."""
     found = means.list_means(unit, caller.account_id, now) if caller.account_id else []
     items = [Means.model_validate(each) for each in found]
     return MeansList(items=items, total=len(items))
@@ -117,13 +117,13 @@ def list_means(caller: TokenManager, unit: ReadUnit, now: Now) -> MeansList:
 
 @router.post("/account/access/end", responses=problems(401, 403))
 def end_means(body: MeansBody, caller: Own, unit: UnitOfWork, now: Now) -> MeansEnded:
-    """End all means of access of these kinds at once: after a new password, say. Not for API tokens."""
+    """End all means of access of these kinds at once, for example after a new password. Not for API tokens."""
     return MeansEnded(ended=access.end_means(unit, caller, body.kinds, now))
 
 
 @router.get("/sessions", responses=problems(401, 403))
 def list_sessions(caller: TokenManager, unit: ReadUnit, now: Now) -> SessionList:
-    """The browsers that are signed in, the newest first: an admin sees all, others those of the own account."""
+    """List sessions, newest first: admins see all, other users their own."""
     found = rows.list_sessions(unit, now, caller.confined_to(Verb.MANAGE_TOKENS))
     items = [_open_session(session, user, caller) for session, user in found]
     return SessionList(items=items, total=len(items))
@@ -131,13 +131,13 @@ def list_sessions(caller: TokenManager, unit: ReadUnit, now: Now) -> SessionList
 
 @router.delete("/sessions/{session_id}", status_code=204, responses=problems(401, 403, 404))
 def revoke_session(session_id: UUID, caller: TokenManager, unit: UnitOfWork, now: Now) -> None:
-    """End a session of the own account, or for an admin any; its next request is refused."""
+    """End one of your sessions, or as an admin any; its next request is refused."""
     access.revoke_session(unit, session_id, now, caller=caller)
 
 
 @router.get("/tokens", responses=problems(401, 403))
 def list_tokens(caller: TokenManager, unit: ReadUnit) -> TokenList:
-    """Names, scopes and first characters, never the secrets: an admin sees all, others those of the own account."""
+    """List tokens by name, scope and first characters, without their secrets: admins see all, other users their own."""
     found = rows.list_tokens(unit, caller.confined_to(Verb.MANAGE_TOKENS))
     tokens = [Token.model_validate(row) for row in found]
     return TokenList(items=tokens, total=len(tokens))
@@ -145,9 +145,9 @@ def list_tokens(caller: TokenManager, unit: ReadUnit) -> TokenList:
 
 @router.post("/tokens", status_code=201, responses=problems(401, 403, 409))
 def create_token(body: TokenBody, caller: TokenManager, unit: UnitOfWork, now: Now) -> TokenCreated:
-    """Make an API token with no scope that the caller lacks. It may no more than the account, and ends with it.
+    """Create an API token with at most the caller's scopes. It never exceeds the account's rights, and ends with the account.
 
-    Its secret is in this answer and nowhere else.
+    Only this answer holds its secret.
     """
     caller.require_scopes(*body.scopes)
     row, secret = access.make_token(
@@ -158,7 +158,7 @@ def create_token(body: TokenBody, caller: TokenManager, unit: UnitOfWork, now: N
 
 @router.delete("/tokens/{token_id}", status_code=204, responses=problems(401, 403, 404))
 def revoke_token(token_id: UUID, caller: TokenManager, unit: UnitOfWork, now: Now) -> None:
-    """Revoke a token of the own account, or for an admin any; its next request is refused."""
+    """Revoke one of your tokens, or as an admin any; its next request is refused."""
     access.revoke_token(unit, token_id, now, caller=caller)
 
 

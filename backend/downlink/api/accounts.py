@@ -46,14 +46,14 @@ CSV = "text/csv; charset=utf-8; header=present"
 
 @router.get("/accounts", responses=problems(401, 403))
 def list_accounts(caller: Manager, unit: ReadUnit) -> AccountList:
-    """Who has an account here, by name."""
+    """List accounts by name."""
     items = [_account(user, signed_in_at, caller) for user, signed_in_at in rows.list_users(unit)]
     return AccountList(items=items, total=len(items))
 
 
 @router.patch("/accounts/{account_id}", responses=problems(401, 403, 404, 409))
 def change_role(account_id: UUID, body: RoleBody, caller: Manager, unit: UnitOfWork, now: Now) -> Account:
-    """Give an account another role, from its next request on. 409 `last_admin`: there is always one."""
+    """Change an account's role, from its next request on. 409 `last_admin`: one admin must remain."""
     user = accounts.change_role(unit, account_id, Role(body.role), now, actor=caller.actor)
     return _account(user, None, caller)
 
@@ -68,32 +68,32 @@ def remove_account(account_id: UUID, caller: Manager, unit: UnitOfWork, now: Now
 def offer_password(
     account_id: UUID, caller: Manager, unit: UnitOfWork, settings: Config, now: Now
 ) -> InvitationCreated:
-    """A link by which somebody who lost a password chooses a new one; every session of the account ends then."""
+    """Create a link for setting a new password; using it ends every session of the account."""
     return _created(*accounts.offer_password(unit, account_id, now, actor=caller.actor), settings)
 
 
 @router.get("/invitations", responses=problems(401, 403))
 def list_invitations(caller: Manager, unit: ReadUnit, now: Now) -> InvitationList:
-    """The invitations that still work, the newest first; never their secrets."""
+    """List the invitations that still work, newest first, without their secrets."""
     items = [Invitation.model_validate(row) for row in rows.list_invitations(unit, now)]
     return InvitationList(items=items, total=len(items))
 
 
 @router.post("/invitations", status_code=201, responses=problems(401, 403, 409))
 def invite(body: InvitationBody, caller: Manager, unit: UnitOfWork, settings: Config, now: Now) -> InvitationCreated:
-    """A link by which one person makes an account with this role, within seven days. Nothing is sent: hand it over."""
+    """Create an invitation link for one account with this role, valid for seven days. Nothing is sent: pass it on yourself."""
     return _created(*accounts.invite(unit, body.name, Role(body.role), now, actor=caller.actor), settings)
 
 
 @router.delete("/invitations/{invitation_id}", status_code=204, responses=problems(401, 403, 404))
 def withdraw_invitation(invitation_id: UUID, caller: Manager, unit: UnitOfWork, now: Now) -> None:
-    """Withdraw an invitation; its link works no more."""
+    """Withdraw an invitation; its link stops working."""
     accounts.withdraw(unit, invitation_id, now, actor=caller.actor)
 
 
 @router.post("/invitations/open", responses=problems(403, 429))
 def open_invitation(body: InvitationSecret, request: Request, units: Units, now: Now) -> OpenedInvitation:
-    """What an invitation is for. No sign-in is needed, and it stays usable."""
+    """Return what an invitation is for. No sign-in is needed, and the invitation stays usable."""
     with counted(units, _tries(request), now), units() as unit:
         found = accounts.find(unit, body.secret, now)
         username = found.name if found.user_id else None
@@ -106,7 +106,7 @@ def open_invitation(body: InvitationSecret, request: Request, units: Units, now:
 def accept_invitation(
     body: AcceptBody, request: Request, response: Response, units: Units, settings: Config, now: Now
 ) -> Session:
-    """Make the account, or give it the new password, and sign in. An invitation works once."""
+    """Create the account, or set its new password, and sign in. An invitation works once."""
     check_origin(request, settings) if request.headers.get("origin") else None
     with counted(units, _tries(request), now):
         username = accounts.accept(units, body.secret, body.username, body.password, now)
@@ -116,7 +116,7 @@ def accept_invitation(
 
 @router.get("/audit", responses=problems(401, 403))
 def list_audit(caller: Manager, unit: ReadUnit, limit: Limit = 100, offset: Offset = 0) -> AuditList:
-    """Who changed what about access, the newest first; kept for two years."""
+    """List changes of access, newest first, with who made them; kept for two years."""
     found, total = rows.list_audit(unit, limit, offset)
     return AuditList(items=[AuditEntry.model_validate(row) for row in found], total=total)
 
@@ -130,7 +130,7 @@ def list_audit(caller: Manager, unit: ReadUnit, limit: Limit = 100, offset: Offs
     },
 )
 def export_audit(caller: Manager, units: Units) -> StreamingResponse:
-    """All of it as CSV, the oldest first."""
+    """Export the audit record as CSV, oldest first."""
     return download(audit_csv(units), "audit.csv", CSV)
 
 

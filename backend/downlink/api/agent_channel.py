@@ -87,7 +87,7 @@ Shown = Annotated[Instance | None, Depends(shown_instance)]
 
 @router.post("/join", responses=problems(401, 403, 409, 426, 429))
 def join(body: JoinRequest, request: Request, units: Units, now: Now) -> JoinResponse:
-    """Enrol with a single-use token; the answer holds the agent's own secret, this once."""
+    """Enrol with a single-use token; only this answer holds the agent's secret."""
     host = body.host.model_dump(mode="json")
     with counted(units, {f"join:{origin(request)}": JOIN_FAILURES}, now), units() as unit:
         agent, secret = agents.join(unit, body.token, body.name, body.version, body.protocol, host, now)
@@ -96,7 +96,7 @@ def join(body: JoinRequest, request: Request, units: Units, now: Now) -> JoinRes
 
 @router.post("/poll", responses=problems(401, 426))
 async def poll(request: Request, secret: Secret, shown: Shown, units: Units, clock: Clock) -> PollResponse:
-    """Heartbeat, and the one thing to do next; held for up to `wait_s` until there is one."""
+    """Send a heartbeat and get the next order; the answer waits up to `wait_s` for one."""
     state = request.app.state
     body = await _read_poll(request)
     until = time.monotonic() + body.wait_s
@@ -232,7 +232,7 @@ def _report(body: PollRequest) -> AgentReport:
 def accept_event(
     run_id: UUID, body: Annotated[AnyEvent, Body()], secret: Secret, shown: Shown, unit: UnitOfWork, now: Now
 ) -> None:
-    """What happened to a run at this agent. A repeat changes nothing; 409 means: restore and drop it."""
+    """Report what happened to a run at this agent. A repeat changes nothing; 409 means: restore and drop the run."""
     agent = agents.authenticate(unit, secret, shown, is_locked=True)
     agent_events.accept_event(unit, agent, run_id, body.model_dump(mode="json"), now)
 
@@ -241,7 +241,7 @@ def accept_event(
 def take_observations(
     body: ObservationsRequest, secret: Secret, shown: Shown, unit: UnitOfWork, now: Now
 ) -> ObservationsAnswer:
-    """What the agent's dish and modem said over time. A repeat stores nothing twice. What is refused costs nothing else."""
+    """Store reports of the agent's dish and modem. A repeat stores nothing twice; a refused value does not affect the others."""
     agent = agents.authenticate(unit, secret, shown)
     found, refused = _parted(cast("list[ObservedValue | Unreadable]", body.observations))
     stored, faults = observing.take_from_agent(unit, agent, body.link, found, now)
@@ -262,7 +262,7 @@ def take_observations(
 
 @router.get("/observations", responses=problems(401))
 def hold_observations(secret: Secret, unit: UnitOfWork) -> ObservationsHold:
-    """Whether the agent should keep what its dish and modem said until a run of others is over."""
+    """Return whether the agent should hold its dish and modem data until another run is over."""
     agent = agents.authenticate(unit, secret)
     return ObservationsHold(hold=channel.holds_observations(unit, agent))
 
@@ -320,7 +320,7 @@ async def put_chunk(
 async def post_chunks(
     run_id: UUID, request: Request, secret: Secret, shown: Shown, units: Units, clock: Clock, x_attempt: Attempt
 ) -> ChunksAnswer:
-    """Store several chunks in one transaction; the answer says of each what its PUT would have said."""
+    """Store several chunks in one transaction; the answer has for each what its PUT would have returned."""
     with _upload(request, await _admit(request, units, secret)) as held:
         bundle = await run_in_threadpool(split_bundle, await read_held(request, MAX_BUNDLE_BYTES, held))
         answers = await run_in_threadpool(_store, units, secret, shown, run_id, x_attempt, bundle, clock())

@@ -36,27 +36,27 @@ TEXT: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"schem
 
 @router.get("/agents/binaries")
 def list_binaries(settings: Config) -> AgentPrograms:
-    """Which programs this server has, and how to get the others."""
+    """List the agent programs of this server, and how to get the others."""
     items = [AgentProgram(arch=arch, is_here=_is_here(settings, _name(arch))) for arch in get_args(GoArch)]
     return AgentPrograms(items=items, how=None if all(item.is_here for item in items) else HOW)
 
 
 @router.get("/agents/binaries/{arch}.sha256", response_class=PlainTextResponse, responses={**problems(404), **TEXT})
 def get_checksum(arch: Arch, settings: Config) -> PlainTextResponse:
-    """The program's SHA-256, as `sha256sum --check` reads it."""
+    """Return the program's SHA-256 in the format of `sha256sum --check`."""
     file = _program(settings, arch)
     return PlainTextResponse(f"{_sha256(file, file.stat().st_mtime_ns)}  downlink-agent\n")
 
 
 @router.get("/agents/binaries/{arch}", response_class=FileResponse, responses={**problems(404), **BINARY})
 def get_binary(arch: Arch, settings: Config) -> FileResponse:
-    """The agent's program for Linux: one static file."""
+    """Download the agent for Linux: one static file."""
     return FileResponse(_program(settings, arch), media_type="application/octet-stream", filename="downlink-agent")
 
 
 @router.get("/agents/unit", response_class=PlainTextResponse, responses={**problems(404), **TEXT})
 def get_unit(settings: Config) -> PlainTextResponse:
-    """The systemd unit that keeps an agent running."""
+    """Download the systemd unit that keeps an agent running."""
     return PlainTextResponse(_find(settings, UNIT_FILE).read_text())
 
 

@@ -22,7 +22,7 @@ router = APIRouter(tags=["agents"])
 
 @router.get("/agents", responses=problems(401))
 def list_agents(caller: Reader, unit: ReadUnit, now: Now, limit: Limit = 100, offset: Offset = 0) -> AgentList:
-    """Every agent that has joined: what its host can do, whether it is there, which links it serves."""
+    """List enrolled agents: capabilities of the host, whether it is online, links it serves."""
     found, total = rows.list_agents(unit, limit, offset)
     links_of = rows.links_by_agent(unit)
     measuring = leases.holding_runs(unit)
@@ -38,7 +38,7 @@ def create_enrolment(
     settings: Config,
     now: Now,
 ) -> Enrolment:
-    """A single-use token, and what to type on the host that joins with it."""
+    """Create a single-use token, with the commands to run on the host that joins with it."""
     row, token = agents.create_enrolment(unit, body.name, body.expires_in_minutes, now, actor=caller.actor)
     return Enrolment(
         token=token,
@@ -54,7 +54,7 @@ def create_enrolment(
 def revoke_agent(
     agent_id: UUID, caller: Annotated[Caller, may(Verb.MANAGE_AGENTS)], unit: UnitOfWork, now: Now
 ) -> None:
-    """Revoke an agent's secret: its next call is refused, and it restores its host and stops."""
+    """Revoke an agent's secret: its next call is refused; it restores its host's settings and stops."""
     agents.revoke_agent(unit, agent_id, now, actor=caller.actor)
 
 
@@ -62,11 +62,11 @@ def revoke_agent(
 def pause_agent(
     agent_id: UUID, body: PauseBody, caller: Annotated[Caller, may(Verb.PAUSE_AGENTS)], unit: UnitOfWork, now: Now
 ) -> None:
-    """Let no run begin on this agent, until a time or until it is resumed. A run under way ends as planned."""
+    """Stop new runs on this agent, until a time or until it is resumed. A run under way ends as planned."""
     agents.pause_agent(unit, agent_id, body.until, body.why, now, actor=caller.actor)
 
 
 @router.delete("/agents/{agent_id}/pause", status_code=204, responses=problems(401, 403, 404, 409))
 def resume_agent(agent_id: UUID, caller: Annotated[Caller, may(Verb.PAUSE_AGENTS)], unit: UnitOfWork, now: Now) -> None:
-    """End a pause that was set on this server. One that the owner set on the host ends there alone."""
+    """End a pause set on this server. A pause set by the host's owner ends on the host alone."""
     agents.resume_agent(unit, agent_id, now, actor=caller.actor)

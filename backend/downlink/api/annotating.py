@@ -27,7 +27,7 @@ def list_annotations(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> AnnotationList:
-    """By their beginning."""
+    """List annotations by start time."""
     if link is not None and not is_storable(link):
         return AnnotationList(items=[], total=0)
     found, total = rows.list_annotations(unit, campaign_id, link, limit, offset)
@@ -36,7 +36,7 @@ def list_annotations(
 
 @router.post("/annotations", status_code=201, dependencies=[may(Verb.ANNOTATE)], responses=problems(401, 403, 404, 409))
 def annotate(body: AnnotationBody, unit: UnitOfWork, now: Now) -> Annotation:
-    """Note what happened at a time: weather, maintenance, anything else. 409 `annotations_full` beyond 200 of a campaign."""
+    """Create an annotation: weather, maintenance or anything else. 409 `annotations_full` beyond 200 of a campaign."""
     return Annotation.model_validate(annotating.annotate(unit, Noted(**body.model_dump()), now))
 
 
@@ -47,5 +47,5 @@ def annotate(body: AnnotationBody, unit: UnitOfWork, now: Now) -> Annotation:
     responses=problems(401, 403, 404),
 )
 def delete_annotation(annotation_id: UUID, unit: UnitOfWork) -> None:
-    """Delete a note; no run changes by it."""
+    """Delete an annotation; runs are unaffected."""
     annotating.delete_annotation(unit, annotation_id)

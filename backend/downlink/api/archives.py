@@ -24,5 +24,5 @@ router = APIRouter(tags=["campaigns"])
     dependencies=[ExportSlot],
 )
 def campaign_archive(campaign_id: UUID, caller: Reader, units: Units) -> StreamingResponse:
-    """Everything of a campaign that has ended: rows, report and sealed traces. `downlink seed` reads it."""
+    """Download an ended campaign: rows, report and sealed traces. `downlink seed` reads it."""
     return download(write_archive(units, campaign_id), f"campaign-{campaign_id}.zip", "application/zip")

@@ -32,5 +32,5 @@ def get_calendar(
     ] = None,
     days: Annotated[int, Query(ge=1, le=MOST_DAYS)] = 7,
 ) -> Response:
-    """Running, planned and past runs of every campaign on every link, counted by the hour (beyond 7 days by four hours)."""
+    """Count running, planned and past runs of every campaign on every link by the hour (beyond 7 days by four hours)."""
     return json_response(calendar_of(unit, stretch(first or first_day(now, days), days), now))

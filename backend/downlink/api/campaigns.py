@@ -59,19 +59,19 @@ def _detail(unit: Unit, campaign_id: UUID) -> CampaignDetail:
 
 @router.post("/campaigns/preview", dependencies=[ComputingTurn], responses=problems(401, 403, 429))
 def preview_campaign(body: CampaignBody, caller: Reader, unit: ReadUnit, now: Now) -> CampaignPreview:
-    """Parse and plan; nothing is saved."""
+    """Parse and plan a campaign file without saving it."""
     return present.preview(campaigns.preview(unit, body.source, body.campaign, now))
 
 
 @router.get("/campaigns/schema", responses=problems(401, 403))
 def get_campaign_schema(caller: Reader) -> dict[str, Any]:
-    """The JSON Schema of a campaign file: keys, ranges, defaults and help, for editors and forms."""
+    """Return the JSON Schema of a campaign file: keys, ranges, defaults and help, for editors and forms."""
     return campaign_schema()
 
 
 @router.get("/campaigns/choices", responses=problems(401))
 def get_campaign_choices(caller: Reader, unit: ReadUnit) -> CampaignChoices:
-    """What the list can be filtered by: states, tags and links that some campaign has, each with how many have it."""
+    """Return the filters of the list: states, tags and links, each with its number of campaigns."""
     return CampaignChoices.model_validate(choices(unit))
 
 
@@ -94,7 +94,7 @@ def list_campaigns(
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> CampaignList:
-    """All that fit, page by page; the newest first unless `sort` says otherwise."""
+    """List matching campaigns in pages, newest first unless `sort` is given."""
     if not all(map(is_storable, [q, link or "", *(tag or ())])):
         return CampaignList(items=[], total=0)  # no stored text holds it
     found, total = search_campaigns(unit, Wanted(q, state, link, tag or (), sort), limit, offset)
@@ -103,14 +103,14 @@ def list_campaigns(
 
 @router.post("/campaigns", status_code=201, dependencies=[ComputingTurn], responses=problems(401, 403, 429))
 def create_campaign(body: CampaignBody, caller: Creator, unit: UnitOfWork, now: Now) -> CampaignDetail:
-    """Save a draft; `launch` starts it."""
+    """Save a campaign file as a draft; `launch` starts it."""
     created = campaigns.create_campaign(unit, body.source, body.campaign, now, owner_id=caller.account_id)
     return _detail(unit, created.id)
 
 
 @router.get("/campaigns/{campaign_id}", responses=problems(401, 403, 404, 429))
 def get_campaign(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> CampaignDetail:
-    """A campaign: its file, its state, and how many of its runs have ended."""
+    """Return a campaign: its file, its state, and how many of its runs have ended."""
     return _detail(unit, campaign_id)
 
 
@@ -120,7 +120,7 @@ def get_campaign(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> C
     responses=problems(401, 403, 404, 409, 429),
 )
 def change_campaign(campaign_id: UUID, body: CampaignBody, unit: UnitOfWork, now: Now) -> CampaignDetail:
-    """Give a draft another file. A campaign that was launched is changed no more: `duplicate` makes a draft of it."""
+    """Replace a draft's file. A launched campaign cannot be changed: `duplicate` creates a draft from it."""
     campaigns.change_draft(unit, campaign_id, body.source, body.campaign, now)
     return _detail(unit, campaign_id)
 
@@ -131,7 +131,7 @@ def change_campaign(campaign_id: UUID, body: CampaignBody, unit: UnitOfWork, now
     responses=problems(401, 403, 404),
 )
 def describe_campaign(campaign_id: UUID, body: DescribeBody, unit: UnitOfWork, now: Now) -> CampaignDetail:
-    """Change notes, tags and what its runs are counted by, in whatever state it is. Its file and what was measured stay as they are."""
+    """Change a campaign's notes, tags and grouping, in any state. Its file and data stay as they are."""
     campaigns.describe_campaign(unit, campaign_id, now, body.notes, body.tags, body.splits_by_address)
     return _detail(unit, campaign_id)
 
@@ -144,7 +144,7 @@ def describe_campaign(campaign_id: UUID, body: DescribeBody, unit: UnitOfWork, n
 def duplicate_campaign(
     campaign_id: UUID, caller: Creator, unit: UnitOfWork, now: Now, body: DuplicateBody | None = None
 ) -> CampaignDetail:
-    """A new draft with the same file under another name; comments are kept."""
+    """Create a draft with the same file under another name; comments are kept."""
     made = campaigns.duplicate_campaign(unit, campaign_id, body.name if body else None, now, owner_id=caller.account_id)
     return _detail(unit, made.id)
 
@@ -179,7 +179,7 @@ def launch_campaign(
     now: Now,
     body: LaunchBody | None = None,
 ) -> Campaign:
-    """Plan its runs from now on and start. `plan_blocked` (409) has the conflicts that prevent it in `details`."""
+    """Plan the runs from now on and start. `plan_blocked` (409) lists the conflicts that prevent it in `details`."""
     campaigns.launch_campaign(unit, campaign_id, now, even_if_offline=body is not None and body.even_if_offline)
     return present.campaign(rows.get_overview(unit, campaign_id))
 
@@ -190,7 +190,7 @@ def launch_campaign(
     responses=problems(401, 403, 404, 409),
 )
 def pause_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Campaign:
-    """Start no further run; one under way continues to its end."""
+    """Pause: start no further run. A run under way continues to its end."""
     campaigns.pause_campaign(unit, campaign_id, now)
     return present.campaign(rows.get_overview(unit, campaign_id))
 
@@ -201,7 +201,7 @@ def pause_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Campaign:
     responses=problems(401, 403, 404, 409),
 )
 def resume_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Campaign:
-    """Resume; runs that are still planned are moved by the length of the pause."""
+    """Resume; planned runs move by the length of the pause."""
     campaigns.resume_campaign(unit, campaign_id, now)
     return present.campaign(rows.get_overview(unit, campaign_id))
 
@@ -223,6 +223,6 @@ def cancel_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Campaign:
     responses=problems(401, 403, 404, 409),
 )
 def rerun_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Rerun:
-    """Plan a new attempt for each place whose last one failed, was missed or is incomplete. A complete campaign is under way again."""
+    """Plan a new attempt for each slot whose last run failed, was missed or is incomplete. A complete campaign resumes."""
     count = reruns.rerun_campaign(unit, campaign_id, now)
     return Rerun(campaign=present.campaign(rows.get_overview(unit, campaign_id)), runs=count)

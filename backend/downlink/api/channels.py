@@ -48,7 +48,7 @@ ChannelManager = Annotated[Caller, may_with_channel(Verb.MANAGE_CHANNELS)]
 
 @router.get("/channels", responses=problems(401, 403))
 def list_channels(caller: Manager, unit: ReadUnit, settings: Config) -> ChannelList:
-    """By name, never with their secrets: an admin sees all, others those of the own account."""
+    """List channels by name, without their secrets: admins see all, other users their own."""
     found = rows.list_channels(unit, caller.confined_to(Verb.MANAGE_CHANNELS))
     last = rows.last_tried(unit, [channel.id for channel, _ in found])
     items = [_channel(channel, owner, last.get(channel.id)) for channel, owner in found]
@@ -57,7 +57,7 @@ def list_channels(caller: Manager, unit: ReadUnit, settings: Config) -> ChannelL
 
 @router.post("/channels", status_code=201, responses=problems(401, 403, 409))
 def create_channel(body: ChannelBody, caller: Manager, unit: UnitOfWork, settings: Config, now: Now) -> ChannelCreated:
-    """A channel that gets what happens from now on. The answer has a webhook's secret, which is shown this once.
+    """Create a channel for events from now on. The answer has a webhook's secret, which is shown only once.
 
     409 `channels_full` beyond 20 of an account, `mail_not_set_up` where the server sends no mail.
     """
@@ -79,7 +79,7 @@ def create_channel(body: ChannelBody, caller: Manager, unit: UnitOfWork, setting
 def change_channel(
     channel_id: UUID, body: ChannelChange, caller: ChannelManager, unit: UnitOfWork, settings: Config, now: Now
 ) -> Channel:
-    """Change it, or switch it off or on. Switched on, it gets what happens from then on."""
+    """Change a channel, or switch it off or on. Once on, it gets events from then on."""
     changes = {key: value for key, value in body.model_dump(exclude_unset=True).items() if value is not None}
     if "topics" in changes:
         changes["topics"] = sorted(set(changes["topics"]))
@@ -89,13 +89,13 @@ def change_channel(
 
 @router.delete("/channels/{channel_id}", status_code=204, responses=problems(401, 403, 404))
 def remove_channel(channel_id: UUID, caller: ChannelManager, unit: UnitOfWork, now: Now) -> None:
-    """Remove it with its record; what is on its way is not sent."""
+    """Remove a channel with its record; pending notifications are dropped."""
     channels.remove_channel(unit, channel_id, now, actor=caller.actor)
 
 
 @router.post("/channels/{channel_id}/test", responses=problems(401, 403, 404, 409))
 def test_channel(channel_id: UUID, caller: ChannelManager, units: Units, settings: Config, now: Now) -> Tested:
-    """Send a test now, which takes up to 10 s, and say what came of it. 409 `test_too_soon` within five seconds of the last one."""
+    """Send a test notification, within 10 s, and return the result. 409 `test_too_soon` within five seconds of the last one."""
     return Tested.model_validate(channels.try_channel(units, channel_id, now, Courier.of(settings)))
 
 
@@ -103,7 +103,7 @@ def test_channel(channel_id: UUID, caller: ChannelManager, units: Units, setting
 def list_notifications(
     channel_id: UUID, caller: ChannelManager, unit: ReadUnit, limit: Limit = 50, offset: Offset = 0
 ) -> NotificationList:
-    """What was sent, is on its way or was given up, the newest first; kept for 90 days."""
+    """List notifications that were sent, are pending or were given up, newest first; kept for 90 days."""
     channels.get_channel(unit, channel_id)
     found, total = rows.list_notifications(unit, channel_id, limit, offset)
     return NotificationList(items=[_notification(row) for row in found], total=total)

@@ -41,11 +41,11 @@ def get_comparison(
     phase: Phase = "startup",
     metric: Metric = "throughput_bps",
 ) -> Response:
-    """Conditions of any campaigns and links: every quantity of a phase with its differences to a baseline, each run of one quantity,
-    and what settings, kernels, links and analysis the sides do not have in common.
+    """Compare conditions of any campaigns and links: every quantity of a phase with its differences to a baseline, each run of one
+    quantity, and differences in settings, kernels, links and analysis.
 
-    Runs of different campaigns share no cycles, so that differences are not paired, and nothing is tested. 422
-    `comparison_too_large` where the campaigns have more complete runs than are read at once.
+    Runs of different campaigns share no cycles, so differences are unpaired and not tested. 422 `comparison_too_large` where the
+    campaigns have too many complete runs.
     """
     return json_response(comparison(unit, side, baseline, phase, metric))
 
@@ -66,5 +66,5 @@ def export_comparison(
     baseline: Baseline = None,
     phase: Annotated[str | None, Query(max_length=100, description="Of this phase alone; else of all")] = None,
 ) -> StreamingResponse:
-    """A line for each quantity and side: mean with interval, difference and ratio to the baseline."""
+    """Export a line for each quantity and side: mean with interval, difference and ratio to the baseline."""
     return download(comparison_csv(unit, side, baseline, phase), "comparison.csv", CSV)

@@ -32,5 +32,5 @@ def get_day(
     phase: Phase = "overall",
     metric: Metric = "throughput_bps",
 ) -> Response:
-    """Every run over clock time with one of its metrics, failed and missed ones with their reason, and the links' nights."""
+    """Return every run over clock time with one metric, failed and missed runs with their reason, and the links' nights."""
     return json_response(campaign_day(unit, campaign_id, phase, metric, is_own_alone=caller.campaign_id is not None))

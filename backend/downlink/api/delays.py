@@ -21,5 +21,5 @@ router = APIRouter(tags=["reports"])
     dependencies=[CampaignTurn],
 )
 def get_campaign_delays(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Response:
-    """One-way delays and jitter of the blocks of its complete runs, pooled for each flow of each condition on each link."""
+    """Return one-way delays and jitter of the complete runs, pooled for each flow of each condition on each link."""
     return json_response(kept_answer(unit, campaign_id, "delays"))

@@ -272,7 +272,7 @@ async def _computing_turn(
 
 
 async def _campaign_turn(request: Request, caller: CampaignReader) -> AsyncIterator[None]:
-    """Always of a visitor: what is stored is computed anew where runs have ended or the analysis is older. Of others where a
+    """Always of a visitor: what is stored is recomputed where runs have ended or the analysis is older. Of others where a
     baseline is named."""
     if not (caller.campaign_id or "baseline" in request.query_params):
         yield

@@ -25,7 +25,7 @@ Points = Annotated[int, Query(ge=2, le=10_000, description="Points per curve at 
 def get_run_exits(
     run_id: UUID, caller: Reader, unit: ReadUnit, from_s: Second = 0.0, to_s: LastSecond = None, points: Points = 1_000
 ) -> Response:
-    """Every detector's verdict on every judged flow, and the curves behind them."""
+    """Return every detector's verdict on every judged flow, and the curves behind them."""
     return json_response(run_exits(unit, run_id, from_s, to_s, points))
 
 
@@ -36,5 +36,5 @@ def get_run_exits(
     dependencies=[CampaignTurn],
 )
 def get_campaign_exits(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Response:
-    """Table I, exit times and shares over the complete runs."""
+    """Return Table I, exit times and shares over the complete runs."""
     return json_response(kept_answer(unit, campaign_id, "exits"))

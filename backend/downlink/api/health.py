@@ -30,9 +30,9 @@ SECURITY_TXT_HOLDS = timedelta(days=90)
 
 @router.get("/api/v1/service", tags=["service"], responses=problems(401))
 def service(caller: Reader, request: Request, unit: ReadUnit, now: Now) -> Service:
-    """Whether the conductor ticks: without it no run starts and no job is sent; `service` events tell of changes.
+    """Return whether the conductor is alive: without it no run starts and no job is sent. `service` events report changes.
 
-    Whether there is room for what comes: without it samples and imports are refused, and agents keep what they have.
+    Also return whether there is disk space: without it samples and imports are refused, and agents keep their data.
     """
     state = service_state(unit, now)
     room = Room.model_validate(room_of(request).look())
@@ -68,7 +68,7 @@ def ready(units: Units, settings: Config, clock: Clock) -> Response:
 
 @router.get("/.well-known/security.txt", include_in_schema=False)
 async def security_contact(settings: Config, clock: Clock) -> Response:
-    """Whom to tell of a weakness of this server (RFC 9116), where its admin has named somebody. It is said anew each time,
+    """Whom to tell of a weakness of this server (RFC 9116), where its admin has named somebody. It is said again each time,
     so it holds for a quarter of a year from now."""
     if not settings.security_contact:
         return problem(404, "not_found", "The admin of this server has named no contact (DOWNLINK_SECURITY_CONTACT).")

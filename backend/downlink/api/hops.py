@@ -20,11 +20,11 @@ router = APIRouter(tags=["runs"])
     "/runs/{run_id}/hops", response_model=RunHops, responses=problems(401, 404, 429), dependencies=[ComputingTurn]
 )
 def get_hops(run_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
-    """What each hop of its flows over relays did, in equal steps; 404 with `hops_not_found` where no flow passes relays."""
+    """Return what each hop of a run's relayed flows did, in equal time steps; 404 `hops_not_found` without relays."""
     return json_response(run_hops(unit, run_id))
 
 
 @router.get("/runs/{run_id}/hops.csv", response_class=StreamingResponse, **file_answer(CSV))
 def export_hops(run_id: UUID, caller: Reader, units: Units) -> StreamingResponse:
-    """The same, a line for each step of each hop."""
+    """Export the hops' activity, a line for each time step of each hop."""
     return download((piece.encode() for piece in hops_csv(units, run_id)), f"{run_id}-hops.csv", CSV)

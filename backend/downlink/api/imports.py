@@ -47,7 +47,7 @@ _FORM: dict[str, Any] = {
 async def import_files(
     request: Request, caller: Annotated[Caller, may(Verb.IMPORT)], units: Units, now: Now
 ) -> ImportAnswer:
-    """Check every file, then make a run of each test in an imported campaign; `import_refused` names every refusal."""
+    """Check every file, then create a run for each test in an imported campaign; `import_refused` lists every refusal."""
     await run_in_threadpool(room_of(request).check)
     form = await read_form(request, MAX_BODY_BYTES, MAX_FILES)
     try:

@@ -7,7 +7,7 @@ from downlink.api.waiting import Waiting, agent_subject
 
 
 class Known:
-    """It only lets bodies in: whoever stores what is in one asks the database who sent it, in the same transaction."""
+    """It only lets bodies in: the action that stores one asks the database who sent it, in the same transaction."""
 
     def __init__(self, waiting: Waiting) -> None:
         self._waiting = waiting

@@ -17,7 +17,7 @@ router = APIRouter(tags=["limits"])
 
 @router.get("/runs/{run_id}/limits", response_model=RunLimits, responses=problems(401, 404))
 def get_run_limits(run_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
-    """Whether congestion window, receive window, send buffer or application held each flow, second by second."""
+    """Return whether the congestion window, receive window, send buffer or application limited each flow, second by second."""
     return json_response(run_limits(unit, run_id))
 
 
@@ -28,5 +28,5 @@ def get_run_limits(run_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     dependencies=[CampaignTurn],
 )
 def get_campaign_limits(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Response:
-    """The same as shares over the complete runs, and the buffers to set for each link."""
+    """Return the limits as shares over the complete runs, and recommended buffers for each link."""
     return json_response(kept_answer(unit, campaign_id, "limits"))

@@ -23,7 +23,7 @@ router = APIRouter(tags=["links"])
 
 @router.get("/links", responses=problems(401))
 def list_links(caller: Reader, unit: ReadUnit, now: Now, limit: Limit = 100, offset: Offset = 0) -> LinkList:
-    """Every link, which run holds it, and what is left of its allowance."""
+    """List links, with the run that uses each and the rest of its allowance."""
     found, total = rows.list_links(unit, limit, offset)
     held = rows.runs_on_links(unit)
     months = rows.allowances(unit, [row.name for row in found], now)
@@ -41,7 +41,7 @@ def create_link(body: LinkBody, caller: Annotated[Caller, may(Verb.CREATE_LINK)]
     "/links/{link_id}", dependencies=[may_with_link(Verb.CHANGE_LINK)], responses=problems(401, 403, 404, 409)
 )
 def change_link(link_id: UUID, body: LinkChange, unit: UnitOfWork, now: Now) -> Link:
-    """Change the keys that are given. 409 while a run holds the link."""
+    """Change the given keys. 409 while a run uses the link."""
     return _shown(unit, links.change_link(unit, link_id, body.model_dump(exclude_unset=True)), now)
 
 
@@ -68,9 +68,9 @@ def delete_link(link_id: UUID, unit: UnitOfWork) -> None:
     responses=problems(401, 403, 404, 409),
 )
 def start_quick_test(link_id: UUID, unit: UnitOfWork, now: Now, body: QuickTestBody | None = None) -> QuickTest:
-    """One download of 15 s now, kept in the campaign of the link's quick tests; its run waits while another holds the link.
+    """Start a download of 15 s now, kept in the link's campaign of quick tests; it waits while another run uses the link.
 
-    `plan_blocked` (409) has in `details` what prevents it; `quick_test_under_way` (409) has the `run_id` of the last one.
+    `plan_blocked` (409) lists the obstacles in `details`; `quick_test_under_way` (409) has the last one's `run_id`.
     """
     run = quick.start_quick_test(unit, link_id, body.sender if body else 1, now)
     return QuickTest(campaign_id=run.campaign_id, run_id=run.id)

@@ -1,4 +1,4 @@
-"""What happens, as server-sent events. The events table is the truth; a client that fell behind gets a request to fetch anew."""
+"""What happens, as server-sent events. The events table is the truth; a client that fell behind gets a request to fetch again."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def stream_events(
 ) -> EventSourceResponse:
     """Events `run`, `progress`, `campaign`, `report`, `reanalysis`, `sweep`, `agent` and `service`; `refetch` says that some were left out.
 
-    The stream ends when the right to read it does.
+    The stream ends when the caller loses the right to read it.
     """
 
     def check_right() -> None:

@@ -41,7 +41,7 @@ AROUND = timedelta(minutes=2)
 
 @router.get("/links/{link_id}/quantities", responses=problems(401, 403, 404))
 def list_quantities(link_id: UUID, caller: Reader, unit: ReadUnit) -> QuantityList:
-    """What is known of a link over time, by whom, in which unit, from when to when."""
+    """List a link's quantities with source, unit and time covered."""
     found = rows.list_quantities(unit, [_name(unit, link_id)])
     return QuantityList(items=[Quantity.model_validate(row) for row in found])
 
@@ -57,7 +57,7 @@ def list_observations(
     to_at: Annotated[SaidMoment | None, Query(description="Now where it is left out")] = None,
     points: Annotated[int, Query(ge=1, le=2000)] = observations.POINTS,
 ) -> StripList:
-    """Each quantity over time, in so many stretches of time at most."""
+    """Return each quantity over time, in at most the given number of intervals."""
     end = to_at or now
     begin = from_at or max(end, EARLIEST) - DAY
     if not begin < end:
@@ -73,7 +73,7 @@ def list_observations(
     responses=problems(401, 403, 404, 409),
 )
 def import_station(link_id: UUID, body: StationBody, unit: UnitOfWork, now: Now) -> StationImported:
-    """Take the CSV of a weather station. What is there already stays; the same file twice adds nothing.
+    """Import the CSV file of a weather station. Existing values stay; importing a file twice adds nothing.
 
     `station_unreadable` (422) names the line that cannot be read.
     """
@@ -92,13 +92,13 @@ def import_station(link_id: UUID, body: StationBody, unit: UnitOfWork, now: Now)
 
 @router.get("/campaigns/{campaign_id}/quantities", responses=problems(401, 403, 404))
 def campaign_quantities(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> StripList:
-    """The quantities of a campaign's links over the time of its runs: strips beside the day strip."""
+    """Return the quantities of a campaign's links over the time of its runs."""
     return _strips(observations.campaign_strips(unit, campaign_id))
 
 
 @router.get("/runs/{run_id}/quantities", responses=problems(401, 403, 404))
 def run_quantities(run_id: UUID, caller: Reader, unit: ReadUnit) -> StripList:
-    """The quantities of a run's link from two minutes before it to two minutes after it."""
+    """Return the quantities of a run's link, from two minutes before it to two minutes after it."""
     run = runs.get_run(unit, run_id)
     if run.start_at is None:
         return StripList(items=[])
@@ -110,7 +110,7 @@ def run_quantities(run_id: UUID, caller: Reader, unit: ReadUnit) -> StripList:
 def campaign_correlations(
     campaign_id: UUID, caller: Reader, unit: ReadUnit, phase: Phase = "overall", metric: Metric = "throughput_bps"
 ) -> CorrelationList:
-    """Spearman's rank correlation, with its interval, of each quantity of a link with a metric over the runs of a group."""
+    """Return Spearman's rank correlation, with its interval, of each quantity of a link with a metric over the runs of a group."""
     found = observations.correlations(unit, campaign_id, phase, metric)
     items = [
         Correlation(**{key: value for key, value in asdict(each).items() if key != "found"}, **asdict(each.found))

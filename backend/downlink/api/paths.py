@@ -26,7 +26,7 @@ router = APIRouter(tags=["paths"])
 
 @router.get("/paths/ready", responses=problems(401))
 def list_ready_paths(caller: Reader) -> list[ReadyPath]:
-    """What can be made by its name alone."""
+    """List the built-in paths."""
     return [
         ReadyPath(
             name=name, what=each.what, constellation=each.code, stations=list(each.stations),
@@ -38,14 +38,14 @@ def list_ready_paths(caller: Reader) -> list[ReadyPath]:
 
 @router.get("/paths", responses=problems(401))
 def list_paths(caller: Reader, unit: ReadUnit, limit: Limit = 50, offset: Offset = 0) -> SatellitePathList:
-    """Those that were asked for on this server, newest first."""
+    """List the paths requested on this server, newest first."""
     found, total = rows.list_paths(unit, limit, offset)
     return SatellitePathList(items=[SatellitePath.model_validate(row) for row in found], total=total)
 
 
 @router.post("/paths", status_code=202, dependencies=[may(Verb.DERIVE)], responses=problems(401, 403, 409))
 def create_path(body: PathBody, unit: UnitOfWork, now: Now) -> SatellitePath:
-    """Have a ready-made path made by a worker. 24 hours take a minute or two; `done_us` says how far it is."""
+    """Let a worker compute a built-in path. 24 hours take a minute or two; `done_us` is the progress."""
     return SatellitePath.model_validate(paths.order_path(unit, body.ready, body.hours, now))
 
 
@@ -56,20 +56,20 @@ def create_path(body: PathBody, unit: UnitOfWork, now: Now) -> SatellitePath:
     responses=_TABLE["responses"] | problems(409),
 )
 def get_path_csv(path_id: UUID, caller: Reader, unit: ReadUnit) -> StreamingResponse:
-    """A line for each stretch of a hop between two of its knots (docs/paths.md section 4). 409 `path_not_ready` until it is made."""
+    """Export a line for each stretch of a hop between two knots (docs/paths.md section 4). 409 `path_not_ready` until it is computed."""
     name = f"{rows.get_path(unit, path_id).ready}.csv"
     return download((piece.encode() for piece in path_lines(unit, path_id)), name, CSV)
 
 
 @router.get("/paths/{path_id}", responses=problems(401, 404))
 def get_path(path_id: UUID, caller: Reader, unit: ReadUnit) -> SatellitePath:
-    """How far it is; once ready, what it was made with and what it is like."""
+    """Return the progress of a path; once ready, its parameters and summary."""
     return SatellitePath.model_validate(rows.get_path(unit, path_id))
 
 
 @router.get("/paths/{path_id}/file", response_class=Response, responses=problems(401, 404, 409))
 def get_path_file(path_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
-    """The file (`dl-path/1`, docs/paths.md section 2). 409 `path_not_ready` until it is made."""
+    """Download the file (`dl-path/1`, docs/paths.md section 2). 409 `path_not_ready` until it is computed."""
     name = f"{rows.get_path(unit, path_id).ready}.dlpath"
     return download([rows.content_of(unit, path_id)], name, "application/octet-stream")
 
@@ -89,11 +89,11 @@ def get_path_window(
     at_us: Microseconds = None,
     points: Annotated[int, Query(ge=2, le=2000)] = 500,
 ) -> Response:
-    """Delay and hops between two times, thinned for a drawing, and where the path's nodes are at one of them."""
+    """Return delay and hops between two times, thinned for a plot, and the positions of the path's nodes at one of them."""
     return json_response(path_window(unit, path_id, from_us or 0, to_us, at_us, points))
 
 
 @router.delete("/paths/{path_id}", status_code=204, dependencies=[may(Verb.DERIVE)], responses=problems(401, 403, 404))
 def delete_path(path_id: UUID, unit: UnitOfWork) -> None:
-    """Delete it with its file, also while it is being made."""
+    """Delete a path with its file, also while it is being computed."""
     rows.delete_path(unit, path_id)

@@ -47,7 +47,7 @@ def _provider(request: Request) -> Provider:
 
 @router.get("/provider", responses=problems())
 def provider_state(request: Request, settings: Config) -> ProviderState:
-    """Whether one may sign in by the institute's provider, and what its button says."""
+    """Return whether sign-in by an identity provider is set up, and the label of its button."""
     is_on = request.app.state.provider is not None
     return ProviderState(is_on=is_on, name=settings.oidc_name if is_on else None)
 
@@ -56,7 +56,7 @@ def provider_state(request: Request, settings: Config) -> ProviderState:
     "/provider/start", status_code=303, response_class=RedirectResponse, responses={**problems(404, 429), **_AWAY}
 )
 def start(request: Request, units: Units, settings: Config, now: Now) -> RedirectResponse:
-    """To the provider's own page. Its address has a state, a nonce and a code challenge of this browser alone."""
+    """Redirect to the provider's page. The address holds a state, a nonce and a code challenge bound to this browser."""
     provider = _provider(request)
     request.app.state.gate.check(address_of(request), time.monotonic())
     try:
@@ -74,7 +74,7 @@ def start(request: Request, units: Units, settings: Config, now: Now) -> Redirec
 def callback(
     request: Request, units: Units, settings: Config, now: Now, state: Word = "", code: Word = "", error: Word = ""
 ) -> RedirectResponse:
-    """Where the provider sends the browser back to: signed in, or to the sign-in page, which says what went wrong."""
+    """Receive the browser from the provider: signed in, or sent to the sign-in page with an error."""
     provider = _provider(request)
     request.app.state.gate.check(address_of(request), time.monotonic())
     browser = request.cookies.get(visit_cookie_name(settings), "")
@@ -96,7 +96,7 @@ def callback(
 def connect(
     body: ConnectBody, caller: Own, request: Request, response: Response, units: Units, settings: Config, now: Now
 ) -> Way:
-    """Connect the own account: open `url` in this browser. It asks for the password, since a connection outlives the session."""
+    """Connect your account: open `url` in this browser. The password is required, since a connection outlives the session."""
     provider = _provider(request)
     if caller.user_id is None:
         raise DeniedError("session_needed", "An account is connected in the dashboard, not with an API token.")
@@ -108,7 +108,7 @@ def connect(
 
 @router.get("/provider/connection", responses=problems(401))
 def connection(caller: Reader, unit: ReadUnit) -> Connection:
-    """Whether the own account is connected with the provider."""
+    """Return whether your account is connected with the provider."""
     found = identities.of_user(unit, caller.account_id) if caller.account_id else ()
     return Connection(
         is_connected=bool(found),
@@ -119,7 +119,7 @@ def connection(caller: Reader, unit: ReadUnit) -> Connection:
 
 @router.delete("/provider/connection", status_code=204, responses=problems(401, 403, 409))
 def disconnect(caller: Own, unit: UnitOfWork, now: Now) -> None:
-    """Sign in with the password alone from now on. 409 `no_password` for an account that the provider made."""
+    """Disconnect your account: sign in with the password alone from now on. 409 `no_password` for an account without one."""
     if caller.user_id is None:
         raise DeniedError("session_needed", "An account is disconnected in the dashboard, not with an API token.")
     actions.disconnect(unit, caller.user_id, now, actor=caller.actor)

@@ -21,5 +21,5 @@ router = APIRouter(tags=["reports"])
     dependencies=[CampaignTurn],
 )
 def get_campaign_rates(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Response:
-    """Throughput and goodput of the seconds of its complete runs, for each flow of each condition on each link."""
+    """Return throughput and goodput of each second of the complete runs, for each flow of each condition on each link."""
     return json_response(kept_answer(unit, campaign_id, "rates"))

@@ -1,4 +1,4 @@
-"""A campaign's numbers computed anew."""
+"""A campaign's numbers recomputed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Reanalysis(Shape):
     """How far it is."""
 
     campaign_id: UUID
-    analysis_version: str = Field(description="The server's own, by which the runs are judged")
+    analysis_version: str = Field(description="The server's own version, used to judge the runs")
     state: Literal["running", "idle"] = Field(description="running until every run is done and the report is made")
     runs: int = Field(description="Analysed runs of the campaign")
     done: int
@@ -30,7 +30,7 @@ class Reanalysis(Shape):
 
 @router.get("/campaigns/{campaign_id}/reanalysis", responses=problems(401, 404))
 def get_reanalysis(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Reanalysis:
-    """Whether numbers are being computed anew, and how many are of another version of the analysis."""
+    """Return whether numbers are being recomputed, and how many runs have numbers of another analysis version."""
     return Reanalysis.model_validate(campaign_reanalysis(unit, campaign_id))
 
 
@@ -41,6 +41,6 @@ def get_reanalysis(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Reanaly
     responses=problems(401, 403, 404, 409),
 )
 def start_reanalysis(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Reanalysis:
-    """Compute the numbers of every analysed run anew from its sealed traces, then the report. How runs ended stays as it is."""
+    """Recompute the numbers of every analysed run from its sealed traces, then the report. The runs' states stay."""
     order_reanalysis(unit, campaign_id, now)
     return Reanalysis.model_validate(campaign_reanalysis(unit, campaign_id))

@@ -67,7 +67,7 @@ def file_answer(media_type: str, slot: Any = ExportSlot) -> dict[str, Any]:
     dependencies=[CampaignTurn],
 )
 def get_report(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit, request: Request) -> Response:
-    """404 with `report_not_ready` until a first run is complete. Of a campaign under way it is provisional."""
+    """Return the report, provisional while the campaign is under way. 404 `report_not_ready` until a run is complete."""
     return packed_response(request, reports.stored_report(unit, campaign_id))
 
 
@@ -80,8 +80,10 @@ def get_report(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit, reques
 def get_statistics(
     campaign_id: UUID, caller: CampaignReader, unit: ReadUnit, baseline: Baseline = None, phase: PhaseName = None
 ) -> Response:
-    """What the cycles can show, whether distributions differ, which values stand out; over the complete runs. Against the campaign's
-    first condition, or another one: then p values are adjusted for every pair of conditions, since any of them might be asked for."""
+    """Return power, tests of distributions and outliers over the complete runs.
+
+    The baseline is the campaign's first condition, or another one: then p values are adjusted for every pair of conditions.
+    """
     if baseline is not None:
         return json_response(values.statistics_against(unit, campaign_id, baseline, phase))
     if phase is not None:
@@ -102,7 +104,7 @@ def get_values(
     phase: Annotated[str, Query(max_length=100)] = "startup",
     metric: Annotated[str, Query(max_length=100)] = "throughput_bps",
 ) -> Response:
-    """One quantity of every complete run, as of the report: what distributions are drawn of."""
+    """Return one quantity of every complete run, as of the report: the data of distribution plots."""
     return json_response(values.values_at(unit, campaign_id, phase, metric))
 
 
@@ -113,7 +115,7 @@ def get_values(
     dependencies=[CampaignTurn],
 )
 def get_reproduction(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Response:
-    """The published values that the campaign's file names beside its own; over the complete runs so far."""
+    """Compare the published values named in the campaign's file with the measured ones, over the complete runs so far."""
     return json_response(reports.kept_answer(unit, campaign_id, "reproduction"))
 
 
@@ -121,20 +123,20 @@ def get_reproduction(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) 
     "/campaigns/{campaign_id}/circumstances", responses=problems(401, 403, 404, 429), dependencies=[CampaignTurn]
 )
 def get_circumstances(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Circumstances:
-    """What a reader must know of how it was measured: kernels, and what was asked for and was not to be had."""
+    """Return the conditions of the measurement: kernels, and requested settings that were not available."""
     return Circumstances.model_validate(circumstances(unit, campaign_id))
 
 
 @router.get("/campaigns/{campaign_id}/links", responses=problems(401, 403, 404, 429))
 def get_campaign_links(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> CampaignLinks:
-    """The links that it measures, with rate and RTT as its runs were planned with."""
+    """List the campaign's links, with the rate and RTT that its runs were planned with."""
     found = links_of(unit, campaign_id)
     return CampaignLinks.model_validate({"items": found, "total": len(found)})
 
 
 @router.get("/reproduction", response_model=Reproductions, responses=problems(401))
 def list_reproductions(caller: Reader, unit: ReadUnit) -> Response:
-    """All campaigns that name a published figure: values of one name belong side by side."""
+    """List all campaigns that name a published figure; values of one name belong side by side."""
     return json_response(reports.reproductions(unit))
 
 
@@ -144,10 +146,10 @@ def list_reproductions(caller: Reader, unit: ReadUnit) -> Response:
 def export_campaign(
     campaign_id: UUID, table: tables.TableName, caller: CampaignReader, units: Units, baseline: Baseline = None
 ) -> StreamingResponse:
-    """One-second series, means per condition, every run, every flow's metrics, every detector's verdict, every second's limits,
-    fairness, comparisons, published values beside ours, or the values that stand out.
+    """Export a table as CSV: one-second series, means per condition, runs, metrics of flows, verdicts of detectors, limits of each
+    second, fairness, comparisons, published values, or outliers.
 
-    The tables of runs include failed and missed ones. A baseline is for `statistics` alone.
+    Tables of runs include failed and missed ones. Only `statistics` takes a baseline.
     """
     name, chunks = tables.campaign_csv(units, campaign_id, table, baseline)
     return download(chunks, f"{name}-{table}.csv", CSV)

@@ -21,19 +21,19 @@ Deleter = Annotated[Caller, may_with_campaign(Verb.DELETE_CAMPAIGN)]
 
 @router.get("/retention", dependencies=[ComputingTurn], responses=problems(401, 429))
 def list_retention(caller: Reader, unit: ReadUnit) -> DataList:
-    """What each campaign takes, the largest first, and what of it goes when."""
+    """List each campaign's disk use, largest first, and when its data expires."""
     return DataList.model_validate(data_list(unit))
 
 
 @router.get("/campaigns/{campaign_id}/retention", responses=problems(401, 404))
 def get_retention(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Retention:
-    """How much the campaign takes, how long it is kept, and what would go with each part."""
+    """Return the campaign's disk use, its retention, and what removing each part would remove."""
     return Retention.model_validate(campaign_retention(unit, campaign_id))
 
 
 @router.put("/campaigns/{campaign_id}/retention", responses=problems(401, 403, 404))
 def set_retention(campaign_id: UUID, body: RetentionBody, caller: Deleter, unit: UnitOfWork, now: Now) -> Retention:
-    """Set how long the campaign's data is kept after its end, or pin it. Pinning stops a removal that is under way."""
+    """Set how long the campaign's data is kept after its end, or pin it. Pinning stops a removal in progress."""
     retention.set_keep(unit, campaign_id, _keep(body), now, actor=caller.actor, is_pinned=body.is_pinned)
     unit.session.flush()
     return Retention.model_validate(campaign_retention(unit, campaign_id))
@@ -41,14 +41,14 @@ def set_retention(campaign_id: UUID, body: RetentionBody, caller: Deleter, unit:
 
 @router.post("/campaigns/{campaign_id}/retention/preview", responses=problems(401, 403, 404))
 def preview_retention(campaign_id: UUID, body: RetentionBody, caller: Reader, unit: ReadUnit) -> Retention:
-    """What would go by this rule, and when. Nothing is changed."""
+    """Return what this rule would remove, and when, without changing anything."""
     found = campaign_retention(unit, campaign_id, _keep(body), is_pinned=body.is_pinned)
     return Retention.model_validate(found)
 
 
 @router.post("/campaigns/{campaign_id}/removal", status_code=202, responses=problems(401, 403, 404, 409))
 def remove_data(campaign_id: UUID, body: RemovalBody, caller: Deleter, unit: UnitOfWork, now: Now) -> Retention:
-    """Remove a part of an ended campaign's data now, for good; a worker does it, some runs at a time.
+    """Permanently remove part of an ended campaign's data; a worker does it, some runs at a time.
 
     409 `campaign_pinned`, `campaign_under_way`, `nothing_to_remove`.
     """

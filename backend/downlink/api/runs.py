@@ -33,33 +33,33 @@ def list_runs(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> RunList:
-    """In the order of the plan; further attempts after the first."""
+    """List runs in the order of the plan; further attempts follow the first."""
     found, total = rows.list_runs(unit, campaign_id, state, limit, offset)
     return RunList(items=[present.run_summary(row) for row in found], total=total)
 
 
 @router.get("/campaigns/{campaign_id}/now", responses=problems(401, 404))
 def get_now(campaign_id: UUID, caller: Reader, unit: ReadUnit, now: Now) -> CampaignNow:
-    """What it does now, what comes next, when it ends, and how much it has carried: a few rows, however many runs it has."""
+    """Return the current and next runs, the expected end and the bytes transferred: a short answer for any number of runs."""
     return present.campaign_now(campaign_now(unit, campaign_id, now))
 
 
 @router.get("/runs/{run_id}", responses=problems(401, 404))
 def get_run(run_id: UUID, caller: Reader, unit: ReadUnit, now: Now) -> Run:
-    """A run: its flows with what was asked and what was, its hosts, its traces, and why it ended, or what it waits for."""
+    """Return a run: requested and actual settings of its flows, its hosts, its traces, and why it ended or what it waits for."""
     details = rows.get_run_details(unit, run_id)
     return present.run(details, find_wait(unit, details.run, now))
 
 
 @router.get("/runs/{run_id}/series", response_model=RunSeries, responses=problems(401, 404))
 def get_series(run_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
-    """Its flows' one-second series."""
+    """Return the one-second series of a run's flows."""
     return json_response(run_series(unit, run_id))
 
 
 @router.get("/runs/{run_id}/link", responses=problems(401, 404))
 def get_link(run_id: UUID, caller: Reader, unit: ReadUnit) -> LinkCourse:
-    """What its emulated link did, for a plot; 404 with `link_log_not_found` where nobody logged it. All rows are in the trace `link`."""
+    """Return the log of a run's emulated link, thinned for a plot; 404 `link_log_not_found` without one. The trace `link` has all rows."""
     return LinkCourse.model_validate(link_course(unit, run_id))
 
 
@@ -67,7 +67,7 @@ def get_link(run_id: UUID, caller: Reader, unit: ReadUnit) -> LinkCourse:
     "/runs/{run_id}/cancel", dependencies=[may_with_run(Verb.RUN_CAMPAIGN)], responses=problems(401, 403, 404, 409)
 )
 def cancel_run(run_id: UUID, unit: UnitOfWork, now: Now) -> Run:
-    """Stop it; hosts are restored, then the run ends as cancelled."""
+    """Cancel a run: its hosts are restored, then it ends as cancelled."""
     runs.cancel_run(unit, run_id, now)
     return present.run(rows.get_run_details(unit, run_id))
 
@@ -79,7 +79,7 @@ def cancel_run(run_id: UUID, unit: UnitOfWork, now: Now) -> Run:
     responses=problems(401, 403, 404, 409),
 )
 def rerun_run(run_id: UUID, unit: UnitOfWork, now: Now) -> Run:
-    """Plan another attempt at the place of a run that has ended without being complete; the answer is the new run."""
+    """Plan another attempt in the slot of a run that ended without being complete; returns the new run."""
     return present.run(rows.get_run_details(unit, reruns.rerun_run(unit, run_id, now).id))
 
 
@@ -91,7 +91,7 @@ def decide_run(
     unit: UnitOfWork,
     now: Now,
 ) -> Run:
-    """Leave a run out of all numbers over several runs, or keep it, with a reason. Its own numbers stay; the report is made again."""
+    """Exclude a run from statistics over several runs, or keep it, with a reason. Its own numbers stay; the report is rebuilt."""
     deciding.decide(unit, run_id, body.why, now, keeps=body.keeps, actor=caller.actor)
     return present.run(rows.get_run_details(unit, run_id))
 
@@ -100,6 +100,6 @@ def decide_run(
 def undo_decision(
     run_id: UUID, caller: Annotated[Caller, may_with_run(Verb.RUN_CAMPAIGN)], unit: UnitOfWork, now: Now
 ) -> Run:
-    """Take that back: the run counts as if nobody had decided."""
+    """Undo the decision: the run counts as before it."""
     deciding.undo(unit, run_id, now, actor=caller.actor)
     return present.run(rows.get_run_details(unit, run_id))

@@ -48,12 +48,12 @@ def get_samples(
     to_s: LastSecond = None,
     points: Points = 1_000,
 ) -> Response:
-    """A sealed trace between two times: every sample while they are few, else the least and the greatest of equal steps of time."""
+    """Return a sealed trace between two times: every sample while they are few, otherwise the minimum and maximum of equal time steps."""
     wanted = views.Wanted(column, round(from_s * 1e6), None if to_s is None else round(to_s * 1e6), points)
     return json_response(views.samples(unit, run_id, flow, Point(point), wanted))
 
 
 @router.get("/runs/{run_id}/moments", response_model=RunMoments, responses=problems(401, 404))
 def get_moments(run_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
-    """First bytes, slow-start exits, first losses and ends of its flows; outages and handover gaps of its emulated link."""
+    """List first bytes, slow-start exits, first losses and ends of a run's flows; outages and handover gaps of its emulated link."""
     return json_response(run_moments(unit, run_id))

@@ -1,4 +1,4 @@
-"""Share links: one campaign, read by whoever has the link."""
+"""Share links: read access to one campaign for anyone with the link."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Sharer = Annotated[Caller, may_with_campaign(Verb.SHARE_CAMPAIGN)]
 
 @router.get("/campaigns/{campaign_id}/shares", responses=problems(401, 403, 404))
 def list_shares(campaign_id: UUID, caller: Sharer, unit: ReadUnit, now: Now) -> ShareList:
-    """The links to this campaign that still work, the newest first; never their secrets."""
+    """List the share links to this campaign that still work, newest first, without their secrets."""
     find_campaign(unit, campaign_id)
     items = [Share.model_validate(row) for row in rows.list_shares(unit, campaign_id, now)]
     return ShareList(items=items, total=len(items))
@@ -33,7 +33,7 @@ def list_shares(campaign_id: UUID, caller: Sharer, unit: ReadUnit, now: Now) -> 
 def create_share(
     campaign_id: UUID, body: ShareBody, caller: Sharer, unit: UnitOfWork, settings: Config, now: Now
 ) -> ShareCreated:
-    """A link by which whoever has it reads this campaign's report, results and tables, and nothing else, until it expires. 409
+    """Create a link that gives anyone read access to this campaign's report, results and tables alone, until it expires. 409
     `shares_full` beyond 20."""
     row, secret = shares.make_share(unit, campaign_id, body.name, body.expires_in_days, now, actor=caller.actor)
     # In the fragment, which browsers send to no server and write into no log.
@@ -43,7 +43,7 @@ def create_share(
 
 @router.delete("/campaigns/{campaign_id}/shares/{share_id}", status_code=204, responses=problems(401, 403, 404))
 def revoke_share(campaign_id: UUID, share_id: UUID, caller: Sharer, unit: UnitOfWork, now: Now) -> None:
-    """Revoke a link; the next request by it is refused."""
+    """Revoke a share link, from the next request on."""
     shares.revoke_share(unit, campaign_id, share_id, now, actor=caller.actor)
 
 
@@ -51,7 +51,7 @@ def revoke_share(campaign_id: UUID, share_id: UUID, caller: Sharer, unit: UnitOf
 def open_share(
     body: OpenBody, request: Request, response: Response, units: Units, settings: Config, now: Now
 ) -> SharedCampaign:
-    """Exchange a link's secret for a cookie that opens the reading routes of its campaign alone. No sign-in is needed."""
+    """Exchange a share link's secret for a cookie with read access to its campaign alone. No sign-in is needed."""
     check_origin(request, settings) if request.headers.get("origin") else None
     shares.check_form(body.secret)
     request.app.state.gate.check(address_of(request), time.monotonic())

@@ -53,7 +53,7 @@ class Sheets:
 
 
 class _Sender:
-    """Writes a CSV answer anew, piece by piece; others are left."""
+    """Writes a CSV answer again, piece by piece; others are left."""
 
     def __init__(self, send: Send, sheet: Spreadsheet) -> None:
         self._send, self._sheet, self._is_csv = send, sheet, False

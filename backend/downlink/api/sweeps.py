@@ -19,7 +19,7 @@ router = APIRouter(tags=["sweeps"])
 
 @router.get("/sweeps/parameters", responses=problems(401))
 def list_sweep_parameters(caller: Reader) -> list[SweptDetector]:
-    """What can be swept: every detector and version with its parameters, their defaults and ranges."""
+    """List what can be swept: detectors and versions with their parameters, defaults and ranges."""
     return [SweptDetector.model_validate(each) for each in views.what_can_be_swept()]
 
 
@@ -30,7 +30,7 @@ def list_sweep_parameters(caller: Reader) -> list[SweptDetector]:
     responses=problems(401, 403, 404, 409),
 )
 def create_sweep(campaign_id: UUID, body: SweepBody, unit: UnitOfWork, now: Now) -> Sweep:
-    """Sweep over the complete runs there are. Up to 1,000 parameter sets; the workers share the traces."""
+    """Start a sweep over the present complete runs, with up to 1,000 parameter sets; the workers share the traces."""
     made = sweeps.create_sweep(unit, campaign_id, body.detector, body.version, body.grid, now)
     return Sweep.model_validate(views.one_sweep(unit, made.id))
 
@@ -44,7 +44,7 @@ def list_sweeps(campaign_id: UUID, caller: Reader, unit: ReadUnit, limit: Limit 
 
 @router.get("/sweeps/{sweep_id}", response_model=Sweep, responses=problems(401, 404))
 def get_sweep(sweep_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
-    """How far it is; once complete, its cells."""
+    """Return a sweep's progress; once complete, its cells."""
     return json_response(views.one_sweep(unit, sweep_id))
 
 
@@ -52,5 +52,5 @@ def get_sweep(sweep_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
     "/sweeps/{sweep_id}", status_code=204, dependencies=[may(Verb.DERIVE)], responses=problems(401, 403, 404)
 )
 def delete_sweep(sweep_id: UUID, unit: UnitOfWork) -> None:
-    """Delete it, also while it is under way; what its jobs still find is dropped."""
+    """Delete a sweep, also while it is in progress; later results of its jobs are dropped."""
     rows.delete_sweep(unit, sweep_id)

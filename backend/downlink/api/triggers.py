@@ -41,7 +41,7 @@ MOST_BYTES = 4096
 
 @router.get("/campaigns/{campaign_id}/trigger", responses=problems(401, 404))
 def get_trigger(campaign_id: UUID, caller: Reader, unit: ReadUnit, now: Now) -> TriggerState:
-    """What the campaign waits for, what was fired last, and why it did not fire. 404 `trigger_not_found` without a trigger."""
+    """Return the campaign's trigger: what it waits for, when it last fired, and why it did not. 404 `trigger_not_found` without one."""
     trigger, campaign, row = triggers.get_trigger(unit, campaign_id)
     fired = rows.fired_before(unit, campaign_id, now)
     is_waiting = campaign.state == CampaignState.RUNNING and not is_over(trigger, fired, now)
@@ -65,7 +65,7 @@ def get_trigger(campaign_id: UUID, caller: Reader, unit: ReadUnit, now: Now) -> 
 def make_trigger_secret(
     campaign_id: UUID, caller: Annotated[Caller, may_with_campaign(Verb.RUN_CAMPAIGN)], unit: UnitOfWork
 ) -> TriggerSecret:
-    """Make the secret that calls are signed with; the one before is worth nothing any more. Shown this once."""
+    """Create the secret that signs calls; the previous one stops working. Shown only once."""
     return TriggerSecret(secret=triggers.make_call_secret(unit, campaign_id, caller.account_id))
 
 
@@ -91,8 +91,8 @@ async def call_trigger(
         ),
     ] = "",
 ) -> CallAnswer:
-    """A call that starts the campaign's runs, for programs without an account. Each needs a later second than the one before;
-    calls of one address are limited before anything is looked up."""
+    """Start the campaign's runs by a signed call, for programs without an account. Each call needs a later second than the one
+    before; calls of one address are limited before any lookup."""
     request.app.state.gate.check(address_of(request), time.monotonic())
     body = await _body(request)
     return await run_in_threadpool(_call, units, campaign_id, stamp, signed, body, clock)

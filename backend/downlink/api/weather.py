@@ -22,7 +22,7 @@ router = APIRouter(tags=["quantities of links"])
 
 @router.get("/weather", responses=problems(401, 403))
 def weather_state(caller: Reader, unit: ReadUnit, settings: Config) -> WeatherState:
-    """Whether the server asks a weather service, for which places, and what came of it."""
+    """Return whether the server uses a weather service, for which places, and the last answer of each."""
     source = settings.weather_source
     if source is None:
         return WeatherState(is_on=False, source=None, host=None, every_min=None, quantities=[], places=[])
@@ -50,7 +50,7 @@ def _places(unit: Unit) -> list[WeatherPlace]:
     responses=problems(401, 403, 404, 409),
 )
 def try_weather(link_id: UUID, units: Units, settings: Config, clock: Clock) -> WeatherTried:
-    """Ask the service now, which takes up to 10 s, and say what would be stored; nothing is.
+    """Query the service now, within 10 s, and return what would be stored, without storing it.
 
     409 `weather_off` without a service, `place_unknown` for a link without a place, `try_too_soon` within five seconds of the last one.
     """

@@ -10,7 +10,7 @@ import typer
 from downlink.cli.lookup import connect, pick
 from downlink.cli.output import AsJson, Column, Row, moment, note, print_json, say, show
 
-app = typer.Typer(help="The agents: list them, let one join, let one rest, revoke one.", no_args_is_help=True)
+app = typer.Typer(help="Agents: list, enrol, pause, resume, revoke.", no_args_is_help=True)
 
 
 def _doing(agent: Row) -> str:
@@ -47,7 +47,7 @@ COLUMNS: list[Column] = [
 
 @app.command("list")
 def list_agents(as_json: AsJson = False) -> None:
-    """Agents, what each is doing, and when it was last heard."""
+    """List agents, what each is doing, and when it last called."""
     show(
         connect().items("/agents"),
         COLUMNS,
@@ -58,11 +58,11 @@ def list_agents(as_json: AsJson = False) -> None:
 
 @app.command()
 def enrol(
-    name: Annotated[str, typer.Argument(help="Name that people will see: letters, digits, ., _ and -")],
-    minutes: Annotated[int, typer.Option(min=1, max=1440, help="How long the right to join lasts.")] = 60,
+    name: Annotated[str, typer.Argument(help="Display name: letters, digits, ., _ and -")],
+    minutes: Annotated[int, typer.Option(min=1, max=1440, help="Minutes until the command expires")] = 60,
     as_json: AsJson = False,
 ) -> None:
-    """Print the command that lets one host join, once. How to get the program and keep it running goes to standard error."""
+    """Print the one-time command that joins a host. Instructions for installing and running the agent go to standard error."""
     enrolment = connect().post("/agents/enrolments", {"name": name, "expires_in_minutes": minutes})
     if as_json:
         print_json(enrolment)
@@ -74,7 +74,7 @@ def enrol(
 
 @app.command()
 def revoke(name: str) -> None:
-    """Take an agent's access away. It puts its host back and stops."""
+    """Revoke an agent's access. It restores its host's settings and stops."""
     client = connect()
     agent = pick(client.items("/agents"), name, "agent")
     client.delete(f"/agents/{agent['id']}")
@@ -85,11 +85,11 @@ def revoke(name: str) -> None:
 def pause(
     name: str,
     hours: Annotated[
-        float | None, typer.Option(min=0.01, max=8784, help="For so long; without it until `resume`.")
+        float | None, typer.Option(min=0.01, max=8784, help="Hours to pause; without it until `resume`")
     ] = None,
-    why: Annotated[str | None, typer.Option(help="What others read of it.")] = None,
+    why: Annotated[str | None, typer.Option(help="Reason, shown to other users")] = None,
 ) -> None:
-    """Let no run begin on an agent. A run under way ends as planned."""
+    """Stop new runs on an agent. A run under way ends as planned."""
     client = connect()
     agent = pick(client.items("/agents"), name, "agent")
     until = None if hours is None else (datetime.now(UTC) + timedelta(hours=hours)).isoformat()
@@ -101,7 +101,7 @@ def pause(
 
 @app.command()
 def resume(name: str) -> None:
-    """End a pause that was set on the server. What the owner paused on the host ends there alone: `downlink-agent resume`."""
+    """End a pause set on the server. A pause set by the host's owner ends on the host alone, with `downlink-agent resume`."""
     client = connect()
     agent = pick(client.items("/agents"), name, "agent")
     client.delete(f"/agents/{agent['id']}/pause")

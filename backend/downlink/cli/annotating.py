@@ -10,7 +10,9 @@ from downlink.cli.lookup import campaign_id, connect
 from downlink.cli.output import AsJson, Column, moment, print_json, say, show
 from downlink.domain.annotation import AnnotationKind
 
-app = typer.Typer(help="Notes on the times of campaigns and links: weather, maintenance.", no_args_is_help=True)
+app = typer.Typer(
+    help="Annotations: notes on what happened when, such as weather or maintenance.", no_args_is_help=True
+)
 
 COLUMNS: list[Column] = [
     ("annotation", lambda k: k["id"]),
@@ -26,7 +28,7 @@ OfLink = Annotated[str | None, typer.Option("--link", help="A link by name")]
 
 @app.command("list")
 def list_annotations(campaign: OfCampaign = None, link: OfLink = None, as_json: AsJson = False) -> None:
-    """Annotations of a campaign, of a link, or all."""
+    """List annotations of a campaign, of a link, or all."""
     client = connect()
     asked = {"campaign_id": campaign and campaign_id(client, campaign), "link": link}
     found = client.items("/annotations", **{key: value for key, value in asked.items() if value})
@@ -36,14 +38,14 @@ def list_annotations(campaign: OfCampaign = None, link: OfLink = None, as_json: 
 @app.command()
 def add(
     text: str,
-    from_at: Annotated[str, typer.Option("--from", help="When it began, such as 2026-11-23T14:00Z")],
-    to_at: Annotated[str | None, typer.Option("--to", help="When it ended; leave out for a moment")] = None,
+    from_at: Annotated[str, typer.Option("--from", help="Start, such as 2026-11-23T14:00Z")],
+    to_at: Annotated[str | None, typer.Option("--to", help="End; leave out for a single moment")] = None,
     campaign: OfCampaign = None,
     link: OfLink = None,
-    kind: Annotated[AnnotationKind, typer.Option(help="What kind of thing happened")] = AnnotationKind.NOTE,
+    kind: Annotated[AnnotationKind, typer.Option(help="Kind of event")] = AnnotationKind.NOTE,
     as_json: AsJson = False,
 ) -> None:
-    """Note something of a campaign (--campaign), of a link in every campaign (--link), or of one link of a campaign (both)."""
+    """Add a note to a campaign (--campaign), to a link in every campaign (--link), or to one link of a campaign (both)."""
     client = connect()
     body: dict[str, Any] = {"text": text, "kind": kind.value, "from_at": from_at, "to_at": to_at, "link": link}
     made = client.post("/annotations", {**body, "campaign_id": campaign and campaign_id(client, campaign)})
@@ -55,6 +57,6 @@ def add(
 
 @app.command()
 def delete(annotation: str) -> None:
-    """Delete one by its id."""
+    """Delete an annotation by its id."""
     connect().delete(f"/annotations/{annotation}")
     say("Deleted.")

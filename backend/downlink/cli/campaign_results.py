@@ -1,4 +1,4 @@
-"""`downlink campaigns`: what is taken away of a campaign, its files, figures, tables, and numbers computed anew."""
+"""`downlink campaigns`: what is taken away of a campaign, its files, figures, tables, and numbers recomputed."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ def figure(
         ),
     ] = FigureKind.STACK,
     file_format: Annotated[
-        FigureFormat | None, typer.Option("--format", help="Where the file's name does not say it")
+        FigureFormat | None, typer.Option("--format", help="Format, where the file's name does not tell it")
     ] = None,
     width: Annotated[FigureWidth, typer.Option(help="A journal's column: 89 or 183 mm")] = FigureWidth.DOUBLE,
-    link: Annotated[str | None, typer.Option(help="Which link, where the campaign has several; else the first")] = None,
-    condition: Annotated[str | None, typer.Option(help="Whose exit times; else the first's")] = None,
+    link: Annotated[str | None, typer.Option(help="Link (default: the campaign's first)")] = None,
+    condition: Annotated[str | None, typer.Option(help="Condition of the exit times (default: the first)")] = None,
     phase: Annotated[
         str | None,
         typer.Option(
@@ -94,9 +94,9 @@ def figure(
     metric: Annotated[
         str, typer.Option(help="Of ecdf, day, rates, varied and ratios: which quantity, named as in metrics.csv")
     ] = "throughput_bps",
-    has_caption: Annotated[bool, typer.Option("--caption/--no-caption", help="Say below what is shown")] = True,
+    has_caption: Annotated[bool, typer.Option("--caption/--no-caption", help="Add a caption")] = True,
 ) -> None:
-    """Draw a figure for a paper as the dashboard draws it: SVG, PNG, PDF, or its numbers as CSV."""
+    """Draw a figure for a paper as the dashboard does: SVG, PNG, PDF, or its numbers as CSV."""
     from downlink.cli.figure import figure_file, format_of
 
     chosen = format_of(to, file_format and file_format.value, tuple(FigureFormat))
@@ -116,9 +116,11 @@ def figure(
 
 def table(
     campaign: Which,
-    into: Annotated[Path | None, typer.Option(help="Markdown file: put it between its two marker lines")] = None,
+    into: Annotated[
+        Path | None, typer.Option(help="Markdown file with two marker lines that get the table between them")
+    ] = None,
 ) -> None:
-    """Print the findings as a Markdown table: throughput, time to steady state, retransmissions, RTT, slow-start exit."""
+    """Print the results as a Markdown table: throughput, time to steady state, retransmissions, RTT, slow-start exit."""
     from downlink.cli.table import campaign_table, check_markers, put_between_markers
 
     if into:
@@ -133,7 +135,7 @@ def table(
 
 
 def reproduction(campaign: Which, as_json: AsJson = False) -> None:
-    """Print the published values that the campaign's file names beside its own, with 95 % interval and n."""
+    """Compare the published values named in the campaign file with the measured ones, with 95 % interval and n."""
     from downlink.cli.published import print_reproduction
 
     client = connect()
@@ -149,7 +151,7 @@ def delays(
     csv: Annotated[Path | None, typer.Option(help="File for the distributions as CSV")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print one-way delays and jitter of the blocks of complete runs, where delivery tables were kept."""
+    """Print one-way delays and jitter of complete runs that kept delivery tables."""
     from downlink.cli.delays import csv_bytes, print_delays
 
     _distributions(campaign, "delays", csv_bytes, print_delays, csv, as_json)
@@ -160,7 +162,7 @@ def rates(
     csv: Annotated[Path | None, typer.Option(help="File for the distributions as CSV")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print throughput and goodput of the single seconds of complete runs."""
+    """Print throughput and goodput of each second of complete runs."""
     from downlink.cli.rates import csv_bytes, print_rates
 
     _distributions(campaign, "rates", csv_bytes, print_rates, csv, as_json)
@@ -208,7 +210,7 @@ def sweep(
 
 
 def reanalyse(campaign: Which, as_json: AsJson = False) -> None:
-    """Compute a campaign's numbers anew from its sealed traces, with the server's version of the analysis; wait for its report."""
+    """Recompute a campaign's numbers from its sealed traces, with the server's version of the analysis; wait for its report."""
     from downlink.cli.reanalysis import follow_reanalysis
 
     client = connect()

@@ -31,7 +31,7 @@ from downlink.cli.precision import print_precision, say_forecast
 from downlink.cli.preflight import print_hosts
 from downlink.domain.errors import InvalidError
 
-app = typer.Typer(help="The campaigns: preview, create, launch, watch, export.", no_args_is_help=True)
+app = typer.Typer(help="Campaigns: preview, create, launch, watch, export.", no_args_is_help=True)
 
 KINDS = {"recorded": "recorded example", "imported": "imported"}
 COLUMNS: list[Column] = [
@@ -50,7 +50,7 @@ File = Annotated[
     Path, typer.Argument(help="Campaign file, YAML or JSON (docs/campaign-file.md); - reads standard input")
 ]
 EvenIfOffline = Annotated[
-    bool, typer.Option("--even-if-offline", help="Launch although agents are away now: they will be back in time.")
+    bool, typer.Option("--even-if-offline", help="Launch even if agents are offline now; they must be back in time.")
 ]
 
 
@@ -66,16 +66,16 @@ def _read(file: Path) -> str:
 
 @app.command("list")
 def list_campaigns(
-    words: Annotated[str, typer.Option("--search", help="Words of the name, notes, tags, links or conditions")] = "",
+    words: Annotated[str, typer.Option("--search", help="Words in the name, notes, tags, links or conditions")] = "",
     state: Annotated[str | None, typer.Option(help="draft, running, paused, complete or cancelled")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="With this tag; once for each that it must have")] = None,
-    link: Annotated[str | None, typer.Option(help="That use this link")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="With this tag; repeat for several")] = None,
+    link: Annotated[str | None, typer.Option(help="Using this link")] = None,
     sort: Annotated[
-        str, typer.Option(help="created_at, launched_at, ended_at, name or state; a minus before it turns it round")
+        str, typer.Option(help="created_at, launched_at, ended_at, name or state; prefix with - to reverse the order")
     ] = "-created_at",
     as_json: AsJson = False,
 ) -> None:
-    """Campaigns with state and progress; all that is given must fit."""
+    """List campaigns with state and progress; filters are combined (AND)."""
     asked = {"q": words, "state": state, "tag": tag, "link": link, "sort": sort}
     given = {key: value for key, value in asked.items() if value}
     nothing = (
@@ -89,16 +89,18 @@ def list_campaigns(
 @app.command()
 def describe(
     campaign: Which,
-    notes: Annotated[str | None, typer.Option(help="What the notes say from now on")] = None,
-    tag: Annotated[list[str] | None, typer.Option("--tag", help="Add this tag; may be given more than once")] = None,
-    untag: Annotated[list[str] | None, typer.Option(help="Take this tag away; may be given more than once")] = None,
+    notes: Annotated[str | None, typer.Option(help="New notes")] = None,
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="Add this tag; repeat for several")] = None,
+    untag: Annotated[list[str] | None, typer.Option(help="Remove this tag; repeat for several")] = None,
     by_address: Annotated[
         bool | None,
-        typer.Option("--by-address/--by-link", help="Count runs by the public address their senders saw, or not"),
+        typer.Option(
+            "--by-address/--by-link", help="Whether to group runs by the public address that their senders saw"
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change notes, tags and what its runs are counted by, in whatever state the campaign is."""
+    """Change a campaign's notes, tags and grouping, in any state."""
     client = connect()
     path = f"/campaigns/{campaign_id(client, campaign)}"
     gone = {name.casefold() for name in untag or ()}
@@ -119,13 +121,13 @@ def describe(
 
 @app.command("schema")
 def show_schema() -> None:
-    """The JSON Schema of a campaign file, for editors that complete and check."""
+    """Print the JSON Schema of campaign files, for completion and checks in editors."""
     print_json(connect().get("/campaigns/schema"))
 
 
 @app.command("show")
 def show_campaign(campaign: Which, as_json: AsJson = False) -> None:
-    """One campaign."""
+    """Show one campaign."""
     client = connect()
     found = client.get(f"/campaigns/{campaign_id(client, campaign)}")
     if as_json:
@@ -142,7 +144,7 @@ def show_campaign(campaign: Which, as_json: AsJson = False) -> None:
 
 @app.command()
 def preview(file: File, as_json: AsJson = False) -> None:
-    """Show what a campaign file would do; nothing is saved. Exit status 1 when conflicts prevent a launch."""
+    """Show what a campaign file would do, without saving it. Exit status 1 when conflicts prevent a launch."""
     found = connect().post("/campaigns/preview", {"source": _read(file)})
     if as_json:
         print_json(found)
@@ -176,10 +178,10 @@ def create(
 @app.command()
 def duplicate(
     campaign: Which,
-    name: Annotated[str | None, typer.Option(help="Of the new draft; else its own with (copy) after it")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the new draft (default: the old name with (copy))")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a new draft with the file of a campaign; print its id."""
+    """Create a new draft from a campaign's file; print its id."""
     client = connect()
     made = client.post(f"/campaigns/{campaign_id(client, campaign)}/duplicate", {"name": name})
     if as_json:
@@ -190,32 +192,32 @@ def duplicate(
 
 @app.command()
 def launch(campaign: Which, even_if_offline: EvenIfOffline = False) -> None:
-    """Begin: the runs get their due times."""
+    """Launch a campaign: its runs get their due times."""
     _change(campaign, "launch", "is launched", {"even_if_offline": even_if_offline})
     _say_next(connect(), campaign)
 
 
 @app.command()
 def pause(campaign: Which) -> None:
-    """Start no further run; the current one continues to its end."""
+    """Pause a campaign: start no further run. The current run continues to its end."""
     _change(campaign, "pause", "is paused")
 
 
 @app.command()
 def resume(campaign: Which) -> None:
-    """Start further runs after a pause."""
+    """Resume a paused campaign."""
     _change(campaign, "resume", "is resumed")
 
 
 @app.command()
 def cancel(campaign: Which) -> None:
-    """End it now. What was measured stays."""
+    """Cancel a campaign now. Measured data stays."""
     _change(campaign, "cancel", "is cancelled")
 
 
 @app.command()
 def rerun(campaign: Which, as_json: AsJson = False) -> None:
-    """Run again what failed, was missed or is incomplete, each in its place. A complete campaign is under way again."""
+    """Rerun what failed, was missed or is incomplete, each in its slot of the plan. A complete campaign resumes."""
     client = connect()
     made = client.post(f"/campaigns/{campaign_id(client, campaign)}/rerun")
     if as_json:
@@ -240,9 +242,10 @@ def delete(campaign: Which) -> None:
 
 @app.command()
 def watch(
-    campaign: Which, is_plain: Annotated[bool, typer.Option("--plain", help="Lines instead of a bar.")] = False
+    campaign: Which,
+    is_plain: Annotated[bool, typer.Option("--plain", help="Print lines instead of a progress bar.")] = False,
 ) -> None:
-    """Follow a campaign to its end. Status 0 only if every planned run is complete."""
+    """Follow a campaign to its end. Exit status 0 only if every planned run is complete."""
     client = connect()
     _follow(client, campaign_id(client, campaign), is_plain)
 

@@ -128,7 +128,7 @@ class Client:
         try:
             answer = self._http.request(verb, path, **kwargs)
         except UnicodeEncodeError as error:
-            raise InvalidError("text_invalid", "A text holds bytes that are no UTF-8; write it anew.") from error
+            raise InvalidError("text_invalid", "A text holds bytes that are no UTF-8; write it again.") from error
         except ValueError as error:  # JSON has neither
             raise InvalidError("number_invalid", "nan and inf are no numbers here; write another one.") from error
         except httpx.TransportError as error:

@@ -111,15 +111,13 @@ def compare_command(
             help="CAMPAIGN/CONDITION, where needed with /LINK and /FLOW after it; the campaign by name, id or start of its id"
         ),
     ],
-    baseline: Annotated[
-        str | None, typer.Option(help="Which of them the others are compared with; else the first")
-    ] = None,
+    baseline: Annotated[str | None, typer.Option(help="Baseline of the comparison (default: the first)")] = None,
     phase: Annotated[str, typer.Option(help="startup, steady, overall or a window of the campaigns'")] = "startup",
-    metric: Annotated[str, typer.Option(help="Which quantity, named as in metrics.csv")] = "throughput_bps",
-    csv: Annotated[Path | None, typer.Option(help="File for every quantity of every phase as CSV")] = None,
+    metric: Annotated[str, typer.Option(help="Quantity, named as in metrics.csv")] = "throughput_bps",
+    csv: Annotated[Path | None, typer.Option(help="CSV file for every quantity of every phase")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare conditions of any campaigns and links with one of them: means, differences, ratios, and what else is different."""
+    """Compare conditions of any campaigns and links with a baseline: means, differences, ratios, and what else differs."""
     from downlink.cli.files import download
 
     client = connect()

@@ -36,11 +36,11 @@ def exits_command(
     ],
     rate_bps: Annotated[
         int | None,
-        typer.Option(min=1, help="The link's rate, where one flow had it to itself: separates early from good exits"),
+        typer.Option(min=1, help="The link's rate, where one flow used it alone: separates early from good exits"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say when slow start ended in a trace, and when each detector would have ended it. Works without a server."""
+    """Show when slow start ended in a trace, and when each detector would have ended it. Works without a server."""
     judged = list(_judged(load_file(file), rate_bps))
     verdicts = [row for flow, found in judged for row in _rows(flow, found)]
     if as_json:

@@ -27,7 +27,7 @@ LEAST_RANGE = 0.01  # of a target: errors of a few runs alike come near 0
 
 
 def profile_name(stem: str) -> str:
-    """The name by which campaigns will call the link. InvalidError for a file whose name does not make one."""
+    """The link's name in campaign files. InvalidError for a file whose name does not make one."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", stem):
         raise InvalidError(
             "profile_name_invalid",

@@ -52,24 +52,24 @@ WHERE_TO = "To keep them, set DOWNLINK_SERVER and DOWNLINK_TOKEN, or type this i
 def import_command(
     files: Annotated[list[Path], typer.Argument(help="Files of iperf3, ndt7, tcp-info, flent, or per-ACK CSV")],
     campaign: Annotated[str | None, typer.Option(help="Name of the new campaign that the runs belong to")] = None,
-    add_to: Annotated[str | None, typer.Option(help="An existing imported campaign: id or name")] = None,
+    add_to: Annotated[str | None, typer.Option(help="Existing imported campaign: id or name")] = None,
     condition: Annotated[
         str | None,
         typer.Option(help="Condition of all these files; by default each file's test, control and direction"),
     ] = None,
     skip_refused: Annotated[
-        bool, typer.Option("--skip-refused", help="Leave out what is refused, name it, and import the rest")
+        bool, typer.Option("--skip-refused", help="Leave out and name refused files, and import the rest")
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse a test of which a part (a flow, a row) cannot be used")
+        bool, typer.Option("--strict", help="Refuse a test if a part of it (a flow, a row) cannot be used")
     ] = False,
     start: Annotated[
-        str | None, typer.Option(help="When the one test began whose file does not say: 2026-11-20T10:00Z")
+        str | None, typer.Option(help="Start of a test whose file does not tell it: 2026-11-20T10:00Z")
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Only check the files; no server is asked")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only check the files, without a server")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make runs of files and archives of other tools: all or, when one is refused, none. Without a server they are only checked."""
+    """Import files and archives of other tools as runs: all, or none if one is refused. Without a server they are only checked."""
     access = None if check else _access()
     if access is None:
         _check(files, campaign, as_json, "" if check else WHERE_TO, is_skipping=skip_refused, is_strict=strict)

@@ -71,15 +71,15 @@ def fit_command(
         list[str] | None, typer.Argument(metavar="RUN…", help="Runs over one link, by id (`downlink runs list`)")
     ] = None,
     *,
-    into: Annotated[Path, typer.Option(help="The profile to write; it is called as the file: my-dish.yaml is my-dish")],
-    campaign: Annotated[str | None, typer.Option(help="All complete runs of a campaign, besides")] = None,
+    into: Annotated[Path, typer.Option(help="Profile to write; its name is the file's: my-dish.yaml is my-dish")],
+    campaign: Annotated[str | None, typer.Option(help="Add all complete runs of a campaign")] = None,
     agent: Annotated[
         Path | None,
-        typer.Option(help="The downlink-agent by which the profile is emulated; else the one that is found"),
+        typer.Option(help="Path of downlink-agent for the emulation (default: found on PATH)"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a link profile of measurements, and show what was recorded beside what it makes of the same flows."""
+    """Fit a link profile to measurements, and compare recorded with emulated flows."""
     from downlink.analysis.linkfit.fit import fit
     from downlink.analysis.linkfit.parameters import parameters, unknown
 

@@ -11,9 +11,7 @@ from downlink.cli.lookup import connect, pick
 from downlink.cli.output import AsJson, Column, Row, local_day, megabits, megabytes, print_json, say, show
 from downlink.domain.errors import InvalidError
 
-app = typer.Typer(
-    help="The links: list, create, change, delete; fit a profile to what was measured over one.", no_args_is_help=True
-)
+app = typer.Typer(help="Links: list, create, change, delete; fit a profile to measurements.", no_args_is_help=True)
 app.command("fit")(fit_command)
 
 
@@ -42,7 +40,7 @@ COLUMNS: list[Column] = [
 
 @app.command("list")
 def list_links(as_json: AsJson = False) -> None:
-    """Links with their agents."""
+    """List links with their agents."""
     show(
         connect().items("/links"),
         COLUMNS,
@@ -58,28 +56,28 @@ def create(
     rate_bps: Annotated[int, typer.Option(help="Nominal rate towards the receiver")],
     base_rtt_ms: Annotated[float, typer.Option(help="Idle round-trip time")],
     receiver: Annotated[str, typer.Option(help="The agent behind the terminal")],
-    sender: Annotated[list[str], typer.Option(help="A sending agent; repeat for several, in order")],
+    sender: Annotated[list[str], typer.Option(help="Sending agent; repeat for several, in order")],
     relay: Annotated[
-        list[str] | None, typer.Option(help="An agent on the way; repeat in order from the sender to the receiver")
+        list[str] | None, typer.Option(help="Relay agent; repeat in order from sender to receiver")
     ] = None,
     further_receiver: Annotated[
-        list[str] | None, typer.Option(help="Another receiver that hangs at the way; repeat in order, from the second")
+        list[str] | None, typer.Option(help="Further receiver; repeat in order, from the second")
     ] = None,
     operator: str = "",
     rate_tolerance_percent: Annotated[
         float, typer.Option(help="How far a run may exceed the nominal rate before it is marked implausible")
     ] = 50,
-    allowance_bytes: Annotated[int | None, typer.Option(help="The plan's data volume a month")] = None,
-    reset_day: Annotated[int, typer.Option(min=1, max=28, help="When its month begins")] = 1,
+    allowance_bytes: Annotated[int | None, typer.Option(help="Monthly data volume of the plan")] = None,
+    reset_day: Annotated[int, typer.Option(min=1, max=28, help="Day of the month on which it resets")] = 1,
     profile: Annotated[str | None, typer.Option(help="An emulated link's profile; leave out for a real link")] = None,
     time_zone: Annotated[
-        str | None, typer.Option(help="Where the terminal is, such as Europe/Madrid: shades nights")
+        str | None, typer.Option(help="Time zone of the terminal, such as Europe/Madrid: shades nights in charts")
     ] = None,
-    latitude: Annotated[float | None, typer.Option(help="Of the terminal, degrees north: for its weather")] = None,
-    longitude: Annotated[float | None, typer.Option(help="Degrees east")] = None,
+    latitude: Annotated[float | None, typer.Option(help="Terminal's latitude, degrees north: for its weather")] = None,
+    longitude: Annotated[float | None, typer.Option(help="Terminal's longitude, degrees east")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Name a path and the agents at its ends."""
+    """Create a link: a path and the agents at its ends."""
     body = {
         "name": name,
         "orbit": orbit,
@@ -108,26 +106,26 @@ def create(
 @app.command()
 def change(
     name: str,
-    time_zone: Annotated[str | None, typer.Option(help="Such as Europe/Madrid; '' takes it away")] = None,
+    time_zone: Annotated[str | None, typer.Option(help="Such as Europe/Madrid; '' removes it")] = None,
     operator: Annotated[str | None, typer.Option(help="Who runs the link")] = None,
     rate_tolerance_percent: Annotated[
         float | None, typer.Option(help="How far a run may exceed the nominal rate before it is marked implausible")
     ] = None,
-    allowance_bytes: Annotated[int | None, typer.Option(help="The plan's data volume a month; 0 for none")] = None,
-    reset_day: Annotated[int | None, typer.Option(min=1, max=28, help="When its month begins")] = None,
+    allowance_bytes: Annotated[int | None, typer.Option(help="Monthly data volume of the plan; 0 for none")] = None,
+    reset_day: Annotated[int | None, typer.Option(min=1, max=28, help="Day of the month on which it resets")] = None,
     relay: Annotated[
         list[str] | None,
-        typer.Option(help="An agent on the way, in place of those before; repeat in order. '' for none"),
+        typer.Option(help="Relay agents, replacing the present ones; repeat in order. '' for none"),
     ] = None,
     further_receiver: Annotated[
         list[str] | None,
-        typer.Option(help="Another receiver at the way, in place of those before; repeat in order. '' for none"),
+        typer.Option(help="Further receivers, replacing the present ones; repeat in order. '' for none"),
     ] = None,
-    latitude: Annotated[float | None, typer.Option(help="Of the terminal, degrees north: for its weather")] = None,
-    longitude: Annotated[float | None, typer.Option(help="Degrees east")] = None,
-    is_placeless: Annotated[bool, typer.Option("--no-place", help="Take latitude and longitude away")] = False,
+    latitude: Annotated[float | None, typer.Option(help="Terminal's latitude, degrees north: for its weather")] = None,
+    longitude: Annotated[float | None, typer.Option(help="Terminal's longitude, degrees east")] = None,
+    is_placeless: Annotated[bool, typer.Option("--no-place", help="Remove latitude and longitude")] = False,
 ) -> None:
-    """Change what is known of a link; not while a run holds it."""
+    """Change a link's description; not while a run uses it."""
     asked = {"time_zone": time_zone, "operator": operator, "allowance_bytes": allowance_bytes, "reset_day": reset_day}
     # The API's word for none is null; an operator may be empty.
     body: dict[str, object] = {
@@ -158,7 +156,7 @@ def _place(latitude: float | None, longitude: float | None, *, is_placeless: boo
 
 @app.command()
 def delete(name: str) -> None:
-    """Forget a link that no campaign needs."""
+    """Delete a link that no campaign needs."""
     client = connect()
     link = pick(client.items("/links"), name, "link")
     client.delete(f"/links/{link['id']}")

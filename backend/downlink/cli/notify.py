@@ -13,7 +13,7 @@ from downlink.domain.errors import InvalidError, NotFoundError, UnavailableError
 from downlink.domain.notification import Topic
 
 app = typer.Typer(
-    help="Notifications: list channels, add one, test it, remove it. Needs a token with the scope `admin`.",
+    help="Notifications: list, add, test and remove channels. Needs a token with the scope `admin`.",
     no_args_is_help=True,
 )
 Channel = Annotated[str, typer.Argument(help="Name or id, as `notify list` shows it")]
@@ -51,24 +51,24 @@ def _channel(client: Client, wanted: str) -> dict[str, Any]:
 
 @app.command("list")
 def list_channels(as_json: AsJson = False) -> None:
-    """The channels, and what came of the last notification of each."""
+    """List channels with the result of the last notification of each."""
     show(connect().get("/channels")["items"], CHANNELS, as_json, "No channels: `downlink notify add` makes one.")
 
 
 @app.command()
 def add(
-    name: Annotated[str, typer.Argument(help="To recognise it by")],
+    name: Annotated[str, typer.Argument(help="Name of the channel")],
     target: Annotated[str, typer.Argument(help="https://… of a webhook or chat, or one mail address")],
     kind: Annotated[
         str, typer.Option(help="webhook (signed JSON), chat (Slack, Mattermost, a Matrix bridge) or email")
     ],
-    of: Annotated[list[str] | None, typer.Option(help=f"{', '.join(Topic)}; several times; else all")] = None,
-    is_own_only: Annotated[bool, typer.Option("--own", help="Own campaigns and links alone")] = False,
-    failures_in_row: Annotated[int, typer.Option(help="From how many failed runs in a row on")] = 3,
-    gone_after_min: Annotated[int, typer.Option(help="After how many minutes an agent counts as gone")] = 5,
+    of: Annotated[list[str] | None, typer.Option(help=f"{', '.join(Topic)}; repeat for several (default: all)")] = None,
+    is_own_only: Annotated[bool, typer.Option("--own", help="Your own campaigns and links only")] = False,
+    failures_in_row: Annotated[int, typer.Option(help="Failed runs in a row before a notification")] = 3,
+    gone_after_min: Annotated[int, typer.Option(help="Minutes of silence after which an agent counts as gone")] = 5,
     as_json: AsJson = False,
 ) -> None:
-    """Make a channel; print the secret that a webhook's posts are signed with, this once."""
+    """Create a channel; for a webhook, print the secret that signs its posts (shown only once)."""
     body = {
         "name": name, "kind": kind, "target": target, "is_own_only": is_own_only,
         "failures_in_row": failures_in_row, "gone_after_min": gone_after_min, **({"topics": of} if of else {}),
@@ -84,7 +84,7 @@ def add(
 
 @app.command()
 def test(channel: Channel) -> None:
-    """Send a test now, and say what came of it. Exit status 6 where it did not arrive."""
+    """Send a test notification and report the result. Exit status 6 if it did not arrive."""
     client = connect()
     outcome = client.post(f"/channels/{_channel(client, channel)['id']}/test")
     if not outcome["is_sent"]:
@@ -94,7 +94,7 @@ def test(channel: Channel) -> None:
 
 @app.command()
 def sent(channel: Channel, as_json: AsJson = False) -> None:
-    """The last 50 notifications of a channel: sent, on their way, or given up."""
+    """List the last 50 notifications of a channel: sent, pending, or given up."""
     client = connect()
     found = client.get(f"/channels/{_channel(client, channel)['id']}/notifications")["items"]
     show(found, SENT, as_json, "Nothing was sent yet.")
@@ -102,7 +102,7 @@ def sent(channel: Channel, as_json: AsJson = False) -> None:
 
 @app.command()
 def remove(channel: Channel) -> None:
-    """Remove a channel; what is on its way is not sent."""
+    """Remove a channel; pending notifications are dropped."""
     client = connect()
     client.delete(f"/channels/{_channel(client, channel)['id']}")
     say("Removed.")

@@ -15,7 +15,7 @@ from downlink.domain.text import CONTROLS, without_controls
 
 Row = Mapping[str, Any]
 Column = tuple[str, Callable[[Row], object]]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, as the REST API gives it.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Output the REST API's JSON.")]
 
 STATE_STYLES = {
     "complete": "green",

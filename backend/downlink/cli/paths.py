@@ -46,24 +46,24 @@ def make_command(
     ] = None,
     constellation: Annotated[str | None, typer.Option(help="Code, such as D:1150:53.0:1600/32/5")] = None,
     elements: Elements = None,
-    hours: Annotated[float | None, typer.Option(min=0.0001, max=168, help="Length; 24 unless said")] = None,
-    start: Annotated[datetime | None, typer.Option(help="First moment, UTC; the elements' epoch unless said")] = None,
+    hours: Annotated[float | None, typer.Option(min=0.0001, max=168, help="Length in hours")] = None,
+    start: Annotated[datetime | None, typer.Option(help="First moment, UTC (default: the elements' epoch)")] = None,
     elevation: Annotated[float | None, typer.Option(help="Least elevation in degrees")] = None,
     isl: Annotated[str | None, typer.Option(help="+grid or none")] = None,
     rule: Annotated[str | None, typer.Option(help="shortest, hold or slots")] = None,
     stay_s: Annotated[float | None, typer.Option("--stay-s", help="shortest: least time between changes")] = None,
     slot_s: Annotated[float | None, typer.Option("--slot-s", help="slots: their length")] = None,
-    step_ms: Annotated[int | None, typer.Option("--step-ms", help="How often routes are looked at")] = None,
+    step_ms: Annotated[int | None, typer.Option("--step-ms", help="Interval between route computations")] = None,
     links: Annotated[
         list[str] | None, typer.Option("--link", help="A number of the link model: radio.bandwidth_mhz=20")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Of the handover gaps")] = None,
-    to: Annotated[Path | None, typer.Option(help="File to write; the cache unless said")] = None,
+    to: Annotated[Path | None, typer.Option(help="File to write (default: in the cache)")] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse an element file of which a satellite cannot be used")
     ] = False,
 ) -> None:
-    """Make a path trace, and say what it is like. One day takes one or two minutes."""
+    """Create a path trace and summarise it. One day takes one or two minutes."""
     from downlink.constellation.asking import with_numbers
 
     named = {
@@ -96,13 +96,13 @@ def make_command(
 
 @app.command("show")
 def show_command(
-    path: Annotated[str, typer.Argument(help="File, or name of a ready-made path, which is made if it is not there")],
+    path: Annotated[str, typer.Argument(help="File, or name of a built-in path, which is created if missing")],
     as_json: AsJson = False,
     as_csv: Annotated[
         bool, typer.Option("--csv", help="Every hop's stretches as CSV (docs/paths.md section 4)")
     ] = False,
 ) -> None:
-    """Delay, hops, changes a minute and rates of a path trace, and what it was made with."""
+    """Show delay, hops, route changes a minute and rates of a path trace, and the parameters that made it."""
     if as_json and as_csv:
         raise InvalidError("two_forms", "--csv and --json are two forms of the answer. Name one of them.")
     if as_csv:
@@ -138,7 +138,7 @@ def check_command(
     elements: Elements = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hold a path trace against every rule of the format and against the exact orbits. Status 2 where something is wrong."""
+    """Check a path trace against the format's rules and the exact orbits. Exit status 2 if a check fails."""
     from downlink.codec.path import decode_path
     from downlink.constellation.exact import hold_against
 
@@ -159,7 +159,7 @@ def check_command(
 
 @app.command("list")
 def list_command(as_json: AsJson = False) -> None:
-    """The ready-made paths and those in the cache."""
+    """List the built-in paths and those in the cache."""
     files = {file.stem: file for file in sorted(cache_folder().glob(f"*{SUFFIX}"))}
     rows = [
         {

@@ -14,12 +14,12 @@ from downlink.domain.run import RunState
 
 
 def quick_command(
-    link: Annotated[str, typer.Argument(help="Name, id, or start of the id")],
-    sender: Annotated[int, typer.Option(help="Which of the link's senders, from 1")] = 1,
-    is_followed: Annotated[bool, typer.Option("--wait/--no-wait", help="Follow it to its end.")] = True,
+    link: Annotated[str, typer.Argument(help="Link: name, id, or start of the id")],
+    sender: Annotated[int, typer.Option(help="Number of the link's sender, from 1")] = 1,
+    is_followed: Annotated[bool, typer.Option("--wait/--no-wait", help="Follow the run to its end.")] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Download over a link for 15 s, now, and print what came of it. Status 0 only if the run is complete."""
+    """Download over a link for 15 s now, and print the result. Exit status 0 only if the run is complete."""
     client = connect()
     found = pick(client.items("/links"), link, "link")
     started = client.post(f"/links/{found['id']}/quick-test", {"sender": sender})

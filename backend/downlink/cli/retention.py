@@ -14,7 +14,7 @@ from downlink.cli.output import AsJson, Column, counted, megabytes, moment, note
 from downlink.domain.errors import InvalidError
 from downlink.domain.retention import MOST_DAYS, PARTS, Part
 
-Days = Annotated[int | None, typer.Option(min=0, max=MOST_DAYS, help="Days after the campaign's end; 0: for good")]
+Days = Annotated[int | None, typer.Option(min=0, max=MOST_DAYS, help="Days after the campaign's end; 0: for ever")]
 PARTS_SAID = {
     "traces": "the raw traces",
     "series": "the raw traces and the one-second series",
@@ -61,7 +61,7 @@ def _goes(found: Any, taking: Sequence[Any]) -> str:
 
 
 def storage_command(as_json: AsJson = False) -> None:
-    """What each campaign takes, the largest first, and what of it goes when."""
+    """List each campaign's disk use, largest first, and when its data expires."""
     found = connect().get("/retention")
     if as_json:
         print_json(found)
@@ -78,11 +78,11 @@ def keep(
     traces_days: Days = None,
     series_days: Days = None,
     all_days: Days = None,
-    pin: Annotated[bool | None, typer.Option(help="Whether nothing of it may be removed")] = None,
-    is_preview: Annotated[bool, typer.Option("--preview", help="Change nothing; show what would go")] = False,
+    pin: Annotated[bool | None, typer.Option(help="Whether to protect all of it from removal")] = None,
+    is_preview: Annotated[bool, typer.Option("--preview", help="Change nothing; show what would be removed")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say how long the campaign's data is kept after its end; without options show what is kept and what would go."""
+    """Set how long a campaign's data is kept after its end; without options show what is kept and what expires."""
     client = connect()
     path = f"/campaigns/{campaign_id(client, campaign)}/retention"
     found = client.get(path)
@@ -116,9 +116,9 @@ def _remarks(found: Any) -> None:
 def remove_data(
     campaign: Which,
     part: Annotated[str, typer.Argument(help="traces, series or all", metavar="PART")],
-    is_sure: Annotated[bool, typer.Option("--yes", help="Do not ask")] = False,
+    is_sure: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation")] = False,
 ) -> None:
-    """Remove a part of an ended campaign's data now, for good: traces; series (with the traces); all."""
+    """Permanently remove part of an ended campaign's data: traces; series (with the traces); all."""
     if part not in PARTS:
         raise InvalidError("part_unknown", f"There is no part {part!r}: type traces, series or all.")
     client = connect()

@@ -16,7 +16,7 @@ from downlink.cli.output import AsJson, Column, megabits, moment, note, print_js
 from downlink.domain.metric import LINKED, LOST, NAMED
 from downlink.domain.point import Point
 
-app = typer.Typer(help="The runs of a campaign: list, show, cancel, run again, download a trace.", no_args_is_help=True)
+app = typer.Typer(help="Runs of a campaign: list, show, cancel, rerun, download a trace.", no_args_is_help=True)
 
 
 def _state(run: Mapping[str, Any]) -> str:
@@ -79,7 +79,7 @@ SUMMARY_COLUMNS: list[Column] = [
 
 @app.command("list")
 def list_runs(campaign: str, as_json: AsJson = False) -> None:
-    """Every run of a campaign with its state and reason."""
+    """List a campaign's runs with state and reason."""
     client = connect()
     rows = client.items(f"/campaigns/{campaign_id(client, campaign)}/runs")
     show(rows, COLUMNS, as_json, "No runs yet: `downlink campaigns launch` plans them.")
@@ -99,7 +99,7 @@ def show_run(run: str, as_json: AsJson = False) -> None:
 
 @app.command()
 def cancel(run: str) -> None:
-    """Stop a run; its hosts are put back."""
+    """Cancel a run; its hosts' settings are restored."""
     connect().post(f"/runs/{run}/cancel")
     say("Cancelled; the hosts are being put back.")
 
@@ -109,14 +109,14 @@ Why = Annotated[str, typer.Option(help="The reason, for the record")]
 
 @app.command("leave-out")
 def leave_out(run: str, why: Why) -> None:
-    """Leave a run out of all numbers over several runs; its own numbers stay."""
+    """Exclude a run from all statistics over several runs; its own numbers stay."""
     connect().put(f"/runs/{run}/decision", {"keeps": False, "why": why})
     say("Left out; the report is being made again.")
 
 
 @app.command()
 def keep(run: str, why: Why) -> None:
-    """Keep a run that is marked as implausible; the decision is on record."""
+    """Keep a run that is marked implausible; the decision is recorded."""
     connect().put(f"/runs/{run}/decision", {"keeps": True, "why": why})
     say("Kept.")
 
@@ -152,7 +152,7 @@ def trace(
             "--end",
             parser=_point,
             metavar="POINT",
-            help="Where it was taken: sender, receiver, link; hop-1, hop-2, … at relays; sent and delivered, the halves of a "
+            help="Measurement point: sender, receiver, link; hop-1, hop-2, … at relays; sent and delivered, the halves of a "
             "delivery table; sites, of an emulated link.",
         ),
     ] = "sender",
@@ -172,10 +172,10 @@ def hops(
     run: str,
     as_json: AsJson = False,
     to: Annotated[
-        Path | None, typer.Option(help="A CSV file to write: every step of every hop instead of the totals")
+        Path | None, typer.Option(help="CSV file for every interval of every hop, instead of the totals")
     ] = None,
 ) -> None:
-    """What each hop of a run's flows over relays did: sent, arrived, lost, repaired."""
+    """Show what each hop of a run's relayed flows sent, received, lost and repaired."""
     client = connect()
     if to:
         note(f"{to}: {download(client, f'/runs/{run}/hops.csv', to):,} bytes")

@@ -1,4 +1,4 @@
-"""`downlink campaigns share`: links by which people without an account read one campaign."""
+"""`downlink campaigns share`: links that give people without an account read access to one campaign."""
 
 from __future__ import annotations
 
@@ -22,29 +22,31 @@ COLUMNS: list[Column] = [
 
 def share(
     campaign: Which,
-    name: Annotated[str, typer.Option("--for", help="What, or whom, it is for: to recognise it by")] = "command line",
-    days: Annotated[int, typer.Option(help="How long it works: 1, 7, 30 or 90 days")] = 30,
+    name: Annotated[str, typer.Option("--for", help="Label: what, or whom, it is for")] = "command line",
+    days: Annotated[int, typer.Option(help="Days until it expires: 1, 7, 30 or 90")] = 30,
     as_json: AsJson = False,
 ) -> None:
-    """Make a link by which whoever has it reads the campaign's report, results and tables; print it. It is shown this once."""
+    """Create a read-only share link to the campaign's report, results and tables, and print it (shown only once)."""
     client = connect()
     made = client.post(f"/campaigns/{campaign_id(client, campaign)}/shares", {"name": name, "expires_in_days": days})
     if as_json:
         print_json(made)
         return
     say(made["link"])
-    note(f"Whoever has it reads this campaign until {moment(made['expires_at'])}. `campaigns unshare` ends it.")
+    note(
+        f"Anyone with this link can read the campaign until {moment(made['expires_at'])}. `campaigns unshare` revokes it."
+    )
 
 
 def shares(campaign: Which, as_json: AsJson = False) -> None:
-    """The links to a campaign that still work."""
+    """List the share links to a campaign that still work."""
     client = connect()
     found = client.get(f"/campaigns/{campaign_id(client, campaign)}/shares")["items"]
     show(found, COLUMNS, as_json, "No links: `downlink campaigns share C` makes one.")
 
 
 def unshare(campaign: Which, link: Annotated[str, typer.Argument(help="Id, as `campaigns shares` lists it")]) -> None:
-    """Revoke a link: the next request by it is refused."""
+    """Revoke a share link, from the next request on."""
     client = connect()
     client.delete(f"/campaigns/{campaign_id(client, campaign)}/shares/{link}")
     say("Revoked.")

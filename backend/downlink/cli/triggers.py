@@ -12,7 +12,10 @@ from downlink.cli.output import AsJson, Column, moment, note, print_json, say, s
 
 NewSecret = Annotated[
     bool,
-    typer.Option("--new-secret", help="Make a new secret for signed calls, and print it this once; the old one ends"),
+    typer.Option(
+        "--new-secret",
+        help="Create a new secret for signed calls and print it (shown only once); the old one stops working",
+    ),
 ]
 FIRINGS: list[Column] = [
     ("firing", lambda f: f["number"]),
@@ -25,7 +28,7 @@ FIRINGS: list[Column] = [
 
 
 def trigger(campaign: Which, is_new: NewSecret = False, as_json: AsJson = False) -> None:
-    """What the campaign waits for, what was fired last, and why it did not fire."""
+    """Show what triggers a campaign, when it last fired, and why it did not."""
     client = connect()
     path = f"/campaigns/{campaign_id(client, campaign)}/trigger"
     if is_new:
@@ -34,7 +37,7 @@ def trigger(campaign: Which, is_new: NewSecret = False, as_json: AsJson = False)
             print_json(made)
         else:
             say(made["secret"])
-            note("It is shown this once. Calls are signed with it: docs/campaign-file.md, Triggers.")
+            note("It is shown only once. Calls are signed with it: docs/campaign-file.md, Triggers.")
         return
     found = client.get(path)
     if as_json:

@@ -11,7 +11,7 @@ from downlink.cli.lookup import connect, pick
 from downlink.cli.output import AsJson, Column, moment, note, print_json, say, show
 
 app = typer.Typer(
-    help="Accounts: list them, invite somebody, change a role, remove one. Needs a token with the scope `admin`.",
+    help="Accounts: list, invite, change a role, remove. Needs a token with the scope `admin`.",
     no_args_is_help=True,
 )
 User = Annotated[str, typer.Argument(help="User name or id")]
@@ -38,10 +38,10 @@ def _account(client: Client, wanted: str) -> dict[str, Any]:
 
 @app.command("list")
 def list_users(
-    of_invitations: Annotated[bool, typer.Option("--invitations", help="The invitations that still work")] = False,
+    of_invitations: Annotated[bool, typer.Option("--invitations", help="List the invitations that still work")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Who has an account here, with role and last sign-in."""
+    """List accounts with role and last sign-in."""
     client = connect()
     if of_invitations:
         show(client.get("/invitations")["items"], INVITATIONS, as_json, "No open invitations.")
@@ -56,11 +56,11 @@ def list_users(
 
 @app.command()
 def invite(
-    name: Annotated[str, typer.Argument(help="Whom it is for: to recognise it by")],
+    name: Annotated[str, typer.Argument(help="Label: whom it is for")],
     role: Annotated[str, typer.Option(help=f"What the account may do: {ROLES}")] = "operator",
     as_json: AsJson = False,
 ) -> None:
-    """Make a link by which one person makes an account, within seven days; print it, this once. Nothing is sent."""
+    """Create an invitation link for one account, valid for seven days, and print it (shown only once). Nothing is sent."""
     made = connect().post("/invitations", {"name": name, "role": role})
     if as_json:
         print_json(made)
@@ -71,7 +71,7 @@ def invite(
 
 @app.command()
 def withdraw(invitation: Annotated[str, typer.Argument(help="Id, as `users list --invitations` shows it")]) -> None:
-    """Withdraw an invitation: its link works no more."""
+    """Withdraw an invitation: its link stops working."""
     connect().delete(f"/invitations/{invitation}")
     say("Withdrawn.")
 
@@ -86,7 +86,7 @@ def role(user: User, to: Annotated[str, typer.Argument(help=f"{ROLES}", metavar=
 
 @app.command()
 def password(user: User) -> None:
-    """Make a link by which somebody who lost a password chooses a new one; print it, this once."""
+    """Create a link for setting a new password, and print it (shown only once)."""
     client = connect()
     made = client.post(f"/accounts/{_account(client, user)['id']}/password")
     say(made["link"])

@@ -19,7 +19,7 @@ from downlink.domain.partial import told
 from downlink.domain.zone import check_zone
 
 app = typer.Typer(
-    help="Weather and dish over time: import, list, correlate; the weather service that the server asks.",
+    help="Weather and dish quantities over time: import, list, correlate; the server's weather service.",
     no_args_is_help=True,
 )
 
@@ -68,9 +68,9 @@ def _number(value: float | None) -> str:
 
 @app.command("import")
 def import_command(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="The CSV of a weather station")],
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="CSV file of a weather station")],
     link: OfLink,
-    source: Annotated[str, typer.Option(help="Whose it is")] = "station",
+    source: Annotated[str, typer.Option(help="Name of the source")] = "station",
     column: Annotated[
         list[str] | None,
         typer.Option(
@@ -79,23 +79,21 @@ def import_command(
     ] = None,
     time_zone: Annotated[
         str | None,
-        typer.Option(help="Of times without an offset; what the file says of it otherwise, or the link's own"),
+        typer.Option(help="Time zone of times without an offset (default: the file's, or the link's)"),
     ] = None,
     missing: Annotated[
-        list[str] | None, typer.Option(help="What stands for no value in this file: -999; repeat for several")
+        list[str] | None, typer.Option(help="Marker of a missing value in this file: -999; repeat for several")
     ] = None,
     time_column: Annotated[
-        str | None, typer.Option(help="The header of the times, where it is not time or date")
+        str | None, typer.Option(help="Header of the time column, where it is not time or date")
     ] = None,
-    time_format: Annotated[
-        str | None, typer.Option(help="How they are written, in the signs of strptime: '%d/%m/%Y %H:%M'")
-    ] = None,
+    time_format: Annotated[str | None, typer.Option(help="Time format in strptime notation: '%d/%m/%Y %H:%M'")] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse a file with a row or a cell that cannot be read")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Store a weather station's values as quantities of a link. The same file twice adds nothing."""
+    """Import a weather station's values as quantities of a link. Importing a file twice adds nothing."""
     columns = dict(_pair(each) for each in column or [])
     if time_zone:
         check_zone(time_zone)
@@ -186,7 +184,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 @app.command("list")
 def list_command(link: OfLink, as_json: AsJson = False) -> None:
-    """The quantities of a link, and from when to when they are known."""
+    """List the quantities of a link and the time each covers."""
     client = connect()
     found = client.get(f"/links/{_id_of(client, link)}/quantities")["items"]
     show(
@@ -199,7 +197,7 @@ def list_command(link: OfLink, as_json: AsJson = False) -> None:
 
 @app.command("try")
 def try_command(link: OfLink, as_json: AsJson = False) -> None:
-    """Ask the server's weather service for a link's place now, and show what would be stored; nothing is. Exit status 6 where it fails."""
+    """Query the server's weather service for a link's location now and show the answer, without storing it. Exit status 6 if it fails."""
     client = connect()
     tried = client.post(f"/links/{_id_of(client, link)}/weather/try")
     if as_json:
@@ -212,7 +210,7 @@ def try_command(link: OfLink, as_json: AsJson = False) -> None:
 
 @app.command("places")
 def places_command(as_json: AsJson = False) -> None:
-    """For which places the server asks a weather service, and what came of it."""
+    """List the places that the server asks a weather service about, with the last answer of each."""
     found = connect().get("/weather")
     nothing = (
         "No link has a place: `downlink links change L --latitude 39.47 --longitude -0.38` gives it one."
@@ -228,11 +226,11 @@ def places_command(as_json: AsJson = False) -> None:
 @app.command()
 def correlate(
     campaign: str,
-    metric: Annotated[str, typer.Option(help="A metric of a run")] = "throughput_bps",
+    metric: Annotated[str, typer.Option(help="Metric of a run")] = "throughput_bps",
     phase: Annotated[str, typer.Option(help="startup, steady, overall or a window")] = "overall",
     as_json: AsJson = False,
 ) -> None:
-    """How the quantities of a campaign's links go with one of its metrics: Spearman's rank correlation, run by run."""
+    """Correlate quantities of a campaign's links with one of its metrics: Spearman's rank correlation over runs."""
     client = connect()
     found = client.get(f"/campaigns/{campaign_id(client, campaign)}/correlations", metric=metric, phase=phase)["items"]
     show(

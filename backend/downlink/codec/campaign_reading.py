@@ -191,7 +191,7 @@ def _broken_trigger(file: CampaignFile) -> Iterator[Problem]:
     if file.timetable.duration_h is not None:
         yield Problem("timetable", "needs cycles where a trigger starts it: how many each firing plans.")
     if file.timetable.repeat is not None:
-        yield Problem("timetable.repeat", "does not go with a trigger, which begins the timetable anew by itself.")
+        yield Problem("timetable.repeat", "cannot be combined with a trigger, which restarts the timetable by itself.")
     when, links = file.trigger.when, file.links
     if when.quantity and when.link is None and len(links) > 1:
         yield Problem("trigger.when.link", "is required: the campaign has several links; say whose quantity it is.")

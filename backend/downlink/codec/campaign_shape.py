@@ -91,10 +91,10 @@ class StopPart(Part):
     """When the flows of a run stop: after `seconds`, or when each has written `bytes`."""
 
     seconds: Annotated[float, Field(strict=True, ge=1, le=MAX_SECONDS)] | None = Field(
-        default=None, description="Seconds from the first data byte"
+        default=None, description="Duration from the first data byte"
     )
     bytes: Annotated[int, Field(strict=True, ge=1, le=MAX_BYTES), WHOLE] | None = Field(
-        default=None, description="Bytes that each flow writes"
+        default=None, description="Bytes that each flow transfers"
     )
 
     @model_validator(mode="after")
@@ -108,20 +108,20 @@ class StopPart(Part):
 
 
 class PhasesPart(Part):
-    """Start-up is the first seconds of a run, steady state its last. What is not named fits into the shortest run."""
+    """Start-up is the first seconds of a run, steady state its last. An unnamed phase is chosen to fit the shortest run."""
 
-    startup_s: PhaseSeconds | None = Field(default=None, description="Seconds at the start")
-    steady_s: PhaseSeconds | None = Field(default=None, description="Seconds at the end")
+    startup_s: PhaseSeconds | None = Field(default=None, description="Length of start-up, seconds")
+    steady_s: PhaseSeconds | None = Field(default=None, description="Length of steady state, seconds")
 
 
 class WindowPart(Part):
     """A further phase, by its own name: the seconds from `from_s` on and before `to_s`."""
 
     name: Annotated[str, Field(strict=True, pattern=f"^{WINDOW_NAME}$"), STORABLE] = Field(
-        description="What tables and primary metrics call it"
+        description="Name of the phase in tables and primary metrics"
     )
-    from_s: LaterSeconds = Field(description="Its beginning, seconds after the start of the run")
-    to_s: PhaseSeconds = Field(description="Its end, seconds after the start of the run")
+    from_s: LaterSeconds = Field(description="Start, seconds after the start of the run")
+    to_s: PhaseSeconds = Field(description="End, seconds after the start of the run")
 
     @model_validator(mode="after")
     def _holds_a_second(self) -> WindowPart:
@@ -136,13 +136,13 @@ class WindowPart(Part):
 
 
 class LimitsPart(Part):
-    """When to give up."""
+    """Limits of attempts and data volume."""
 
     attempts: Annotated[int, Field(strict=True, ge=1, le=10), WHOLE] = Field(
-        default=domain.Limits.attempts, description="Tries per run"
+        default=domain.Limits.attempts, description="Attempts per run"
     )
     bytes: Annotated[int, Field(strict=True, ge=1, le=10**18), WHOLE] | None = Field(
-        default=None, description="The campaign's data volume"
+        default=None, description="Maximum bytes of the whole campaign"
     )
 
     def to_domain(self) -> domain.Limits:
@@ -160,32 +160,32 @@ def _values(part: Part) -> dict[str, str]:
 
 
 class DefaultsPart(Part):
-    """What is merged under every condition."""
+    """Settings of every condition, unless it has its own."""
 
-    sender: SettingsPart = Field(default_factory=SettingsPart, description="Settings of every sending host")  # type: ignore[valid-type]
-    receiver: SettingsPart = Field(default_factory=SettingsPart, description="Settings of the receiver")  # type: ignore[valid-type]
+    sender: SettingsPart = Field(default_factory=SettingsPart, description="Settings of every sender's host")  # type: ignore[valid-type]
+    receiver: SettingsPart = Field(default_factory=SettingsPart, description="Settings of the receiver's host")  # type: ignore[valid-type]
     relay: SettingsPart = Field(  # type: ignore[valid-type]
-        default_factory=SettingsPart, description="Settings of every relay's host, of conditions with transport: split"
+        default_factory=SettingsPart, description="Settings of every relay's host, in conditions with transport: split"
     )
 
 
 class VariedPart(Part):
-    """What `vary` notes of the conditions that it makes."""
+    """Written by `vary`: how this condition was created."""
 
-    key: Annotated[str, Field(strict=True, min_length=1, max_length=60), STORABLE] = Field(description="The key")
-    value: Option = Field(description="Its value here")
-    of: Name = Field(description="The condition that was varied")
+    key: Annotated[str, Field(strict=True, min_length=1, max_length=60), STORABLE] = Field(description="Varied key")
+    value: Option = Field(description="Value of the key")
+    of: Name = Field(description="Name of the original condition")
 
 
 class ConditionPart(DefaultsPart):
     """One combination of settings, which each cycle runs once."""
 
-    name: Name = Field(description="Its own name in this file")
-    stop: StopPart | None = Field(default=None, description="Instead of the stop rule at the top")
+    name: Name = Field(description="Name, unique in this file")
+    stop: StopPart | None = Field(default=None, description="Stop rule of this condition")
     flows: Annotated[list[FlowPart], Field(min_length=1, max_length=MAX_FLOWS)] = Field(
-        default=[FlowPart()], description="One Cubic flow of the first sender by default"
+        default=[FlowPart()], description="Flows of a run; by default one Cubic flow of the first sender"
     )
-    varied: VariedPart | None = Field(default=None, description="What vary notes of the conditions that it makes")
+    varied: VariedPart | None = Field(default=None, description="Written by `vary`: how this condition was created")
 
     @property
     def is_split(self) -> bool:
@@ -213,40 +213,44 @@ class ConditionPart(DefaultsPart):
 class CampaignFile(Part):
     """A campaign: on which links, under which conditions, how often, and what it asks about."""
 
-    name: Name = Field(description="Shown everywhere")
-    notes: Annotated[str, Field(strict=True, max_length=10_000), STORABLE] = Field(default="", description="For people")
+    name: Name = Field(description="Title of the campaign")
+    notes: Annotated[str, Field(strict=True, max_length=10_000), STORABLE] = Field(
+        default="", description="Free text for readers"
+    )
     links: Annotated[
         list[Annotated[str, Field(strict=True, min_length=1), STORABLE]], Field(min_length=1, max_length=MAX_LINKS)
-    ] = Field(description="Names of links, in order")
-    stop: StopPart | None = Field(default=None, description="Of every condition that has none of its own")
+    ] = Field(description="Links to measure, by name, in order")
+    stop: StopPart | None = Field(
+        default=None, description="When runs stop, for conditions without a stop rule of their own"
+    )
     phases: PhasesPart = Field(default=PhasesPart())
     windows: Annotated[list[WindowPart], Field(min_length=0, max_length=MAX_WINDOWS)] = Field(
-        default=[], description="Further phases, with a name each"
+        default=[], description="Further named phases"
     )
     timetable: TimetablePart
     until: UntilPart | None = Field(default=None)
     trigger: TriggerPart | None = Field(default=None)
     limits: LimitsPart = Field(default=LimitsPart())
     weight: Annotated[int, Field(strict=True, ge=1, le=MAX_WEIGHT), WHOLE] = Field(
-        default=1, description="Its share of a link that other campaigns want at the same time"
+        default=1, description="Priority when campaigns compete for a link"
     )
-    sampling: Sampling = Field(default=Sampling.POLLED, description="How senders record a flow")
+    sampling: Sampling = Field(default=Sampling.POLLED, description="How senders sample a flow")
     deliveries: Annotated[bool, Field(strict=True)] = Field(
         default=False,
         description="Keep a delivery table of every flow: when each block left, arrived and was in order. "
-        "Flows with an offer have one anyway",
+        "Flows with an offer always have one",
     )
     settings: Literal["strict", "best_effort"] = Field(
         default="strict",
-        description="best_effort: what a host cannot set stays as it is, and the run's record says so; strict: the run is refused",
+        description="best_effort: what a host cannot set stays as it is and is noted in the run's record; strict: the run is refused",
     )
     primary_metrics: Annotated[
         list[Annotated[str, Field(strict=True, pattern=f"^{PRIMARY_NAME}$")]],
         Field(min_length=1, max_length=MAX_PRIMARY),
-    ] = Field(default=list(DEFAULT_PRIMARY), description="What is tested")
+    ] = Field(default=list(DEFAULT_PRIMARY), description="Metrics whose differences are tested")
     defaults: DefaultsPart = Field(default_factory=DefaultsPart)
     conditions: Annotated[list[ConditionPart], Field(min_length=1, max_length=MAX_CONDITIONS)] = Field(
-        description="What is compared"
+        description="Conditions to compare"
     )
     vary: Annotated[
         dict[
@@ -257,14 +261,14 @@ class CampaignFile(Part):
         Field(max_length=1),
     ] = Field(
         default={},
-        description="One key with its values: a condition for each; or with a value for each link. What figures have as x",
+        description="One key with several values: a condition for each value, or one with a value for each link. The x-axis of figures",
     )
     reproduces: Annotated[list[FigurePart], Field(min_length=0, max_length=MAX_FIGURES)] = Field(
-        default=[], description="Published figures that its numbers are held against"
+        default=[], description="Published figures to compare with"
     )
     expect: Annotated[list[ExpectPart], Field(min_length=0, max_length=MAX_EXPECTED)] = Field(
         default=[],
-        description="Ranges in which its runs' numbers should lie; a run outside of one is marked and reported",
+        description="Expected ranges of the runs' metrics; a run outside a range is marked and reported",
     )
 
     def whole_timetable(self) -> Timetable:

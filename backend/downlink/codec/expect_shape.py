@@ -25,13 +25,11 @@ class ExpectPart(Part):
     metric: Annotated[str, Field(strict=True, pattern=rf"^{WINDOW_NAME}\.[a-z0-9_]{{1,40}}$")] = Field(
         description="Phase or window and metric, such as overall.goodput_bps"
     )
-    above: Bound | None = Field(
-        default=None, description="Expected above this value, in the metric's unit (bit/s, ms, B)"
-    )
-    below: Bound | None = Field(default=None, description="Expected below this value, in the metric's unit")
-    condition: Named | None = Field(default=None, description="Of runs of this condition alone")
-    link: Named | None = Field(default=None, description="Of runs on this link alone")
-    flow: FlowNumber | None = Field(default=None, description="Of this flow alone; else of each that has the metric")
+    above: Bound | None = Field(default=None, description="Lower limit, in the metric's unit (bit/s, ms, B)")
+    below: Bound | None = Field(default=None, description="Upper limit, in the metric's unit")
+    condition: Named | None = Field(default=None, description="Only runs of this condition")
+    link: Named | None = Field(default=None, description="Only runs on this link")
+    flow: FlowNumber | None = Field(default=None, description="Only this flow; by default each flow with the metric")
 
     @model_validator(mode="after")
     def _is_a_range(self) -> ExpectPart:

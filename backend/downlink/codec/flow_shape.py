@@ -48,9 +48,11 @@ class ProbePart(Part):
 
 
 class OfferPart(Part):
-    """A flow sends messages at a fixed rate, and not as fast as it can."""
+    """Send messages at a fixed rate instead of as fast as possible."""
 
-    message_bytes: Annotated[int, Field(strict=True, ge=1, le=65_536), WHOLE] = Field(description="Bytes of a message")
+    message_bytes: Annotated[int, Field(strict=True, ge=1, le=65_536), WHOLE] = Field(
+        description="Size of a message, bytes"
+    )
     every_ms: Annotated[int, Field(strict=True, ge=1, le=1_000), WHOLE] = Field(
         description="Milliseconds from one message to the next"
     )
@@ -61,10 +63,10 @@ class FlowPart(Part):
 
     probe: ProbePart | None = None
     transport: Literal["tcp", "split", "intcp"] = Field(
-        default="tcp", description="What carries it: TCP, TCP that ends at each relay, or INTCP"
+        default="tcp", description="Transport: TCP, TCP split at each relay, or INTCP"
     )
     relay_cc: Annotated[str, Field(strict=True, pattern=f"^{CC_NAME}$"), STORABLE] | None = Field(
-        default=None, description="Congestion control of the relays of a split flow; that of the sender unless named"
+        default=None, description="Congestion control of a split flow's relays; the sender's by default"
     )
     offer: OfferPart | None = None
 
@@ -72,21 +74,21 @@ class FlowPart(Part):
         default=domain.Tcp.cc, description="Congestion control"
     )
     sender: Annotated[int, Field(strict=True, ge=1, le=MAX_SENDERS), WHOLE] = Field(
-        default=1, description="Which of the link's senders"
+        default=1, description="Number of the link's sender"
     )
     receiver: Annotated[int, Field(strict=True, ge=1, le=MAX_RECEIVERS), WHOLE] = Field(
-        default=1, description="Which of the link's receivers"
+        default=1, description="Number of the link's receiver"
     )
     content: Annotated[int, Field(strict=True, ge=1, le=MAX_CONTENT), WHOLE] | None = Field(
-        default=None, description="INTCP flows of a condition with the same number here ask for the same bytes"
+        default=None, description="INTCP flows with the same number request the same bytes"
     )
-    start_s: LaterSeconds = Field(default=0.0, description="Seconds after the start of the run")
+    start_s: LaterSeconds = Field(default=0.0, description="Start, seconds after the start of the run")
     options: dict[
         Annotated[str, STORABLE],
         Option,
-    ] = Field(default_factory=dict, description="Options of the control, or of INTCP, by name")
+    ] = Field(default_factory=dict, description="Options of the congestion control, or of INTCP, by name")
     pacing_rate_bps: Annotated[int, Field(strict=True, ge=8, le=MAX_RATE_BPS), WHOLE] | None = Field(
-        default=None, description="The fastest rate of the sender, bit/s"
+        default=None, description="Maximum rate of the sender, bit/s"
     )
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""What must hold of a path trace's rows, whoever wrote them (docs/paths.md section 2.3)."""
+"""What must hold of any path trace's rows (docs/paths.md section 2.3)."""
 
 from __future__ import annotations
 

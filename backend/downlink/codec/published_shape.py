@@ -27,7 +27,7 @@ FlowNumber = Annotated[int, Field(strict=True, ge=1, le=16), WHOLE]
 class OtherPart(Part):
     """Another flow, of the same condition unless it names one."""
 
-    condition: Name | None = Field(default=None, description="The value's own condition by default")
+    condition: Name | None = Field(default=None, description="Condition; the value's own by default")
     flow: FlowNumber = Field(default=1, description="Which of the condition's flows")
 
     def to_domain(self, condition: str) -> Side:
@@ -37,37 +37,37 @@ class OtherPart(Part):
 class ValuePart(Part):
     """One published value."""
 
-    name: Name = Field(description="The same in every campaign that reproduces it")
+    name: Name = Field(description="Name, the same in every campaign that reproduces it")
     metric: Annotated[str, Field(strict=True, json_schema_extra={"enum": list(REPRODUCED)})] = Field(
-        description="Of ours, that it is compared to"
+        description="Measured metric to compare with"
     )
     phase: Annotated[str, Field(strict=True, pattern=f"^{WINDOW_NAME}$")] = Field(
         default="overall", description="Phase or window of the metric"
     )
-    condition: Name = Field(description="Whose number it is")
+    condition: Name = Field(description="Condition of the value")
     flow: FlowNumber = Field(default=1, description="Which of the condition's flows")
-    over: OtherPart | None = Field(default=None, description="The ratio to this flow, pair by pair")
-    minus: OtherPart | None = Field(default=None, description="The difference to this flow, pair by pair")
+    over: OtherPart | None = Field(default=None, description="Compare the ratio to this flow, pair by pair")
+    minus: OtherPart | None = Field(default=None, description="Compare the difference to this flow, pair by pair")
     object_mb: Annotated[int, Field(strict=True, ge=1, le=MAX_OBJECT_MB), WHOLE] | None = Field(
-        default=None, description="Size of the object, of object times"
+        default=None, description="Object size, for object times"
     )
-    link: Name | None = Field(default=None, description="The campaign's first link by default")
+    link: Name | None = Field(default=None, description="Link; the campaign's first by default")
     than_link: Name | None = Field(
         default=None,
-        description="Of a ratio over a condition: as a multiple of the same ratio over this link, cycle by cycle",
+        description="For a ratio over a condition: its multiple of the same ratio over this link, cycle by cycle",
     )
     share: Annotated[float, Field(strict=True, ge=0.001, le=0.999)] | None = Field(
         default=None,
-        description="Of a delay, jitter or rate: the value is what this share of all its values do not exceed",
+        description="For a delay, jitter or rate: the quantile at this share",
     )
-    published: Number | None = Field(default=None, description="The number, in the unit that pages show")
-    least: Number | None = Field(default=None, description="Instead of a number: the lower end of a range, or a bound")
-    most: Number | None = Field(default=None, description="Instead of a number: the upper end of a range, or a bound")
+    published: Number | None = Field(default=None, description="Published number, in the unit of pages")
+    least: Number | None = Field(default=None, description="Instead of a number: lower end of a range, or lower bound")
+    most: Number | None = Field(default=None, description="Instead of a number: upper end of a range, or upper bound")
     tolerance: Annotated[float, Field(strict=True, ge=0, le=MAX_PUBLISHED)] | None = Field(
-        default=None, description="How far ours may be off, in the same unit"
+        default=None, description="Accepted deviation, in the same unit"
     )
-    source: Text = Field(default="", description="Where in the paper it is")
-    why: Text = Field(default="", description="The cause where ours is off, found by experiment")
+    source: Text = Field(default="", description="Location in the paper")
+    why: Text = Field(default="", description="Cause of a deviation, established by experiment")
 
     @model_validator(mode="after")
     def _is_one_value(self) -> ValuePart:
@@ -122,10 +122,10 @@ class ValuePart(Part):
 class FigurePart(Part):
     """A figure or table of a paper, with its published values."""
 
-    paper: Name = Field(description="As docs/papers.md cites it, or any other")
-    figure: Name = Field(description="Figure 6, Table I, or what the text says")
+    paper: Name = Field(description="Paper, as cited in docs/papers.md, or another")
+    figure: Name = Field(description="Figure or table, or the statement in the text")
     values: Annotated[list[ValuePart], Field(min_length=1, max_length=MAX_VALUES)] = Field(
-        description="What was published, and what it is compared to"
+        description="Published values, with what to compare them with"
     )
 
     def to_domain(self) -> PublishedFigure:

@@ -59,43 +59,44 @@ DayText = Annotated[str, STORABLE, _written(domain.parse_day, "a day such as 202
 
 
 class RepeatPart(Part):
-    """The whole timetable once more each day or week, at the time of day of `start_at`."""
+    """Repeat the timetable each day or week, at the time of day of `start_at`."""
 
-    every: Every = Field(description="From one beginning to the next")
-    until: DayText = Field(description="The last day on which it may begin, such as 2026-12-31")
+    every: Every = Field(description="Interval between repetitions")
+    until: DayText = Field(description="Last day on which a repetition may begin, such as 2026-12-31")
 
 
 class TimetablePart(Part):
     """Either `cycles` with a pause between them, or `duration_h` with a run on each link every `every_s`; with `until` neither."""
 
     cycles: Annotated[int, Field(strict=True, ge=1, le=MAX_RUNS), WHOLE] | None = Field(
-        default=None, description="How often each condition runs"
+        default=None, description="Runs of each condition on each link"
     )
     pause_s: LaterSeconds | None = Field(default=None, description="Seconds between cycles; 0 by default")
     duration_h: Annotated[float, Field(strict=True, ge=0.001, le=24 * 366)] | None = Field(
-        default=None, description="Hours in all"
+        default=None, description="Total hours"
     )
     every_s: Annotated[float, Field(strict=True, ge=1, le=30 * MAX_SECONDS)] | None = Field(
-        default=None, description="Seconds from the start of a run to that of the next on the same link"
+        default=None, description="Seconds between starts of runs on the same link"
     )
     order: ConditionOrder = Field(
-        default=ConditionOrder.INTERLEAVED, description="Of the conditions in a cycle: as listed, or drawn anew"
+        default=ConditionOrder.INTERLEAVED,
+        description="Order of the conditions in a cycle: as listed, or shuffled for each cycle",
     )
     seed: Annotated[int, Field(strict=True, ge=0, le=2**32 - 1), WHOLE] = Field(
-        default=1, description="Decides the order that is drawn"
+        default=1, description="Seed of the shuffled order"
     )
 
     start_at: StartText | None = Field(
         default=None,
-        description="No run before then: date, time and IANA time zone, such as 2026-12-01 18:00 Europe/Berlin",
+        description="Earliest start: date, time and IANA time zone, such as 2026-12-01 18:00 Europe/Berlin",
     )
     opening_hours: Annotated[list[HoursText], Field(min_length=1, max_length=MAX_HOURS)] | None = Field(
         default=None,
-        description="Runs begin and end within these, by the clock of each link's own time zone: "
+        description="Runs begin and end within these hours, in each link's time zone: "
         '"weekdays 18:00-06:00", "daily 01:00-05:00", "sat,sun 00:00-24:00"',
     )
     repeat: RepeatPart | None = Field(
-        default=None, description="The whole once more each day or week, at the time of day of `start_at`"
+        default=None, description="Repeat the timetable each day or week, at the time of day of `start_at`"
     )
 
     @model_validator(mode="after")

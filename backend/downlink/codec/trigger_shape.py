@@ -20,8 +20,8 @@ Bound = Annotated[float, Field(strict=True, ge=-MAX_VALUE, le=MAX_VALUE)]
 class SlotPart(Part):
     """Slots of a satellite's scheduler, such as the 15 s of Starlink from the seconds 12, 27, 42 and 57 of each minute."""
 
-    every_s: Annotated[float, Field(strict=True, ge=1, le=MAX_SECONDS)] = Field(description="Seconds of a slot")
-    at_s: LaterSeconds = Field(default=0.0, description="When the first one begins, seconds after a full minute UTC")
+    every_s: Annotated[float, Field(strict=True, ge=1, le=MAX_SECONDS)] = Field(description="Length of a slot, seconds")
+    at_s: LaterSeconds = Field(default=0.0, description="Start of the first slot, seconds after a full minute UTC")
 
 
 class WhenPart(Part):
@@ -30,14 +30,14 @@ class WhenPart(Part):
     quantity: Annotated[str, Field(strict=True, pattern=f"^{NAME}$"), STORABLE] | None = Field(
         default=None, description="A quantity of the link, such as dish.obstruction_ratio or weather.rain_mm_per_h"
     )
-    above: Bound | None = Field(default=None, description="It holds above this value")
-    below: Bound | None = Field(default=None, description="It holds below this value")
-    for_s: LaterSeconds | None = Field(default=None, description="For at least so many seconds; 0 by default")
+    above: Bound | None = Field(default=None, description="True above this value")
+    below: Bound | None = Field(default=None, description="True below this value")
+    for_s: LaterSeconds | None = Field(default=None, description="Seconds for which it must hold; 0 by default")
     link: Annotated[str, Field(strict=True, min_length=1), STORABLE] | None = Field(
-        default=None, description="Whose quantity, of the campaign's links; needed where there are several"
+        default=None, description="Link of the quantity; required where the campaign has several"
     )
     source: Annotated[str, Field(strict=True, min_length=1, max_length=60), STORABLE] | None = Field(
-        default=None, description="Who must say so, such as dish or station; anybody by default"
+        default=None, description="Source of the quantity, such as dish or station; any by default"
     )
     slot: SlotPart | None = Field(default=None)
     call: Annotated[bool, Field(strict=True)] | None = Field(
@@ -69,21 +69,19 @@ class WhenPart(Part):
 
 
 class TriggerPart(Part):
-    """What starts the timetable, instead of the launch: each firing plans it once, from that moment on, within these limits."""
+    """Event that starts the timetable, instead of the launch: each firing plans it once, within these limits."""
 
-    when: WhenPart = Field(description="What must hold, begin or come")
+    when: WhenPart = Field(description="Condition, slot or call that fires the trigger")
     pause_s: Annotated[float, Field(strict=True, ge=1, le=30 * MAX_SECONDS)] = Field(
-        default=domain.Trigger.pause_s, description="The least seconds from one firing to the next"
+        default=domain.Trigger.pause_s, description="Minimum seconds between firings"
     )
     most_per_day: Annotated[int, Field(strict=True, ge=1, le=1000), WHOLE] = Field(
-        default=domain.Trigger.most_per_day, description="The most firings in any 24 hours"
+        default=domain.Trigger.most_per_day, description="Maximum firings in any 24 hours"
     )
     most: Annotated[int, Field(strict=True, ge=1, le=MOST_FIRINGS), WHOLE] = Field(
-        default=domain.Trigger.most, description="The most firings in all; the campaign ends with the last"
+        default=domain.Trigger.most, description="Maximum firings in all; the campaign ends with the last"
     )
-    until: DayText | None = Field(
-        default=None, description="The last day on which it may fire, UTC, such as 2026-12-31"
-    )
+    until: DayText | None = Field(default=None, description="Last day on which it may fire, UTC, such as 2026-12-31")
 
     def to_domain(self, links: list[str]) -> domain.Trigger:
         until = parse_day(self.until) if self.until else None

@@ -21,20 +21,20 @@ PROBE_ONLY = PROBED - {"rtt_ms"}
 
 
 class UntilPart(Part):
-    """Instead of `timetable.cycles`: cycles go on until the mean of a metric is known this exactly for every condition on every link."""
+    """Instead of `timetable.cycles`: run cycles until a metric's mean is this precise for every condition on every link."""
 
     metric: Annotated[str, Field(strict=True, json_schema_extra={"enum": list(METRICS)})] = Field(
-        description="Whose mean must be known"
+        description="Metric that must be precise"
     )
     phase: Annotated[str, Field(strict=True, pattern=f"^{WINDOW_NAME}$")] = Field(
         default="overall", description="Phase or window of the metric"
     )
-    flow: FlowNumber = Field(default=1, description="Which of a condition's flows")
+    flow: FlowNumber = Field(default=1, description="Number of the condition's flow")
     half_width_percent: Annotated[float, Field(strict=True, ge=0.01, le=100)] = Field(
-        description="Half the width of the interval at most, in percent of the mean"
+        description="Largest half-width of the interval, in percent of the mean"
     )
     most_cycles: Annotated[int, Field(strict=True, ge=LEAST_RUNS, le=MAX_RUNS), WHOLE] = Field(
-        description="The most cycles; so many are planned, and budgets are checked for them"
+        description="Maximum number of cycles; plan and budgets are computed for it"
     )
 
     def to_domain(self) -> Until:

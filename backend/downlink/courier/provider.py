@@ -29,7 +29,7 @@ LONGEST_S = 10.0
 MOST_BYTES = 2**20
 KEEP_S = 3600.0
 LEAST_KEEP_S = 60.0
-"""An unknown key has the keys read anew, but not more often than this."""
+"""An unknown key has the keys read again, but not more often than this."""
 LEEWAY_S = 60
 ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]
 """Never `none`, and none that is made with the client's secret."""

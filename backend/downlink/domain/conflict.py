@@ -10,7 +10,7 @@ from dataclasses import dataclass
 class Conflict:
     """One reason, as a code and a sentence.
 
-    is_blocking: the campaign cannot be launched; otherwise its runs wait or may fail. is_waivable: it blocks, unless whoever
+    is_blocking: the campaign cannot be launched; otherwise its runs wait or may fail. is_waivable: it blocks, unless the person who
     launches says that the agent will be there in time. place: the key of the campaign file that it is about, if one is.
     """
 

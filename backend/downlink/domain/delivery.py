@@ -47,7 +47,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A notice on its way. id: the same in every try, by which a receiver knows repetitions."""
+    """A notice on its way. id: the same in every try, so that a receiver recognises repetitions."""
 
     id: str
     type: str

@@ -184,7 +184,7 @@ def _settings_refused(use: Use, host: Host, is_best_effort: bool) -> Iterator[tu
         if is_best_effort:
             yield (
                 name,
-                Conflict("setting_unset", f"{said} It stays as it is, and each run's record says so.", place=place),
+                Conflict("setting_unset", f"{said} It stays as it is, and each run's record notes that.", place=place),
             )
         else:
             yield name, Conflict("setting_unwritable", f"{said} {_what_helps(name, why)}", True, place=place)

@@ -13,7 +13,7 @@ UNNAMED = "a host that has not said its name"
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One start of an agent. seat: a digest of the boot and the file by which it lives, where no two agents run at once."""
+    """One start of an agent. seat: a digest of the boot and of the state file that it locks, where no two agents run at once."""
 
     id: str
     seat: str

@@ -4,7 +4,7 @@ On a link it is start-time fair queueing. Each campaign's next run begins, in th
 campaign's last run ends or where the link is, whichever is later; the run that begins first starts first, and lasts its
 expected seconds divided by the weight. So a campaign that comes late catches up with nobody, and one that waits loses nothing.
 
-Between links, whoever waits longest is first. What it wants is kept free for it, so that short runs which overlap each other
+Between links, the campaign that waits longest is first. What it wants is kept free for it, so that short runs which overlap each other
 cannot keep a host from a run that needs it for itself.
 """
 

@@ -92,7 +92,7 @@ class LossCurve:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How long a changed hop carries nothing: drawn anew for each change, uniform from least to most."""
+    """How long a changed hop carries nothing: drawn again for each change, uniform from least to most."""
 
     least_ms: float = 0.0
     most_ms: float = 0.0

@@ -136,14 +136,14 @@ def _slots(campaign: Campaign, link: Link) -> Iterator[tuple[int, int, int, Cond
 def _spaced(campaign: Campaign, lanes: Sequence[Lane]) -> Iterator[PlannedRun]:
     """A run on each link every every_s; the links take turns within that time, since they may share agents.
 
-    What does not fit into an opening any more begins with the next one, and the spacing anew from there.
+    What does not fit into an opening any more begins with the next one, and the spacing again from there.
     """
     for turn, lane in enumerate(lanes):
         yield from _spaced_on(campaign, lane, turn / len(lanes))
 
 
 def _spaced_on(campaign: Campaign, lane: Lane, share: float) -> Iterator[PlannedRun]:
-    """share: of the spacing, by which this link is later than the first one; where openings are long enough for that."""
+    """share: of the spacing, this link's delay behind the first one; where openings are long enough for that."""
     every_s, link = campaign.timetable.every_s or 0.0, lane.link
     if lane.fit_s(lane.begins_s(0), _longest(campaign, link)[0] + share * every_s) is None:
         share = 0.0

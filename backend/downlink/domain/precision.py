@@ -1,6 +1,6 @@
 """How exactly a mean is known while its campaign goes on: intervals that hold at every look, and when they are narrow enough.
 
-An ordinary 95 % interval misses the truth in 5 % of looks. Whoever looks after each cycle and stops when it is narrow has many
+An ordinary 95 % interval misses the truth in 5 % of looks. A person who looks after each cycle and stops when it is narrow has many
 looks, and stops where it happened to be narrow. A confidence sequence holds the truth at all of its looks together.
 """
 

@@ -59,7 +59,7 @@ class QuickTestOf:
 class Answer:
     """One answer in a sentence. todo: what to do about it, empty for nothing. at, run_id: when, and in which run, it was found.
 
-    quick_test: the quick test that finds it out anew.
+    quick_test: the quick test that answers it.
     """
 
     check: Check
@@ -268,7 +268,7 @@ def _changes(host: Host) -> Answer:
 
 
 def _ways(host: Host) -> list[str]:
-    """By which interfaces its packets left in its last runs, with how many; nothing where it was always the same."""
+    """Interfaces that its packets left by in its last runs, with counts; nothing where it was always the same."""
     counted = Counter(str(name) for each in host.found if (name := each.fingerprint.get("interface")))
     return [f"{name} ({count} runs)" for name, count in counted.most_common()] if len(counted) > 1 else []
 
@@ -281,7 +281,7 @@ def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[st
 
 def _difference(name: str, before: Any, after: Any) -> str:
     if name == "boot_id":
-        return "the host was started anew"
+        return "the host was restarted"
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         parts = [f"{key} {_word(before.get(key))} to {_word(after.get(key))}" for key in {**before, **after}
                  if before.get(key) != after.get(key)]  # fmt: skip

@@ -97,7 +97,7 @@ _GIVEN_UP = frozenset({Reason.AGENT_LOST, Reason.UPLOAD_TIMEOUT, Reason.UPLOAD_R
 
 
 def is_reopened(reason: str | None) -> bool:
-    """Whether a run that ended for this reason is judged anew when the rest of its samples has come."""
+    """Whether a run that ended for this reason is judged again when the rest of its samples has come."""
     return reason in _GIVEN_UP
 
 

@@ -30,7 +30,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting. meaning: what it does. accepts(text) tells whether the kernel would take text; allowed says so in words."""
+    """One setting. meaning: what it does. accepts(text) tells whether the kernel would take text; allowed describes them in words."""
 
     name: str
     scope: Scope

@@ -1,4 +1,4 @@
-"""Links by which people without an account read one campaign."""
+"""Links that give people without an account read access to one campaign."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tags: words by which people find campaigns again."""
+"""Tags: words that help people find campaigns again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a campaign's runs are wanted: how many, how far apart, and from when on by which clock. Pure."""
+"""When a campaign's runs are wanted: how many, how far apart, and from when on in which time zone. Pure."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ class NotYet:
 def judge_quantity(when: QuantityHolds, seen: Sequence[Seen], now: datetime) -> Cause | NotYet:
     """seen: what was observed lately, by time; what is later than now does not count.
 
-    It holds when each source that has said something of late says so, and one of them has said nothing else for at least for_s,
+    It holds when it holds for the latest value of every recent source, and for one of them has held for at least for_s,
     from the first such value to the last, without a gap in which anything could have been.
     """
     by_source: dict[str, list[Seen]] = {}

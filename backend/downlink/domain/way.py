@@ -120,6 +120,6 @@ class Differing:
 
 
 def place_name(link: str, way: Way, differs: Differing) -> str:
-    """What a group of runs is of: the link, and by which way where the campaign's runs went several."""
+    """What a group of runs is of: the link, and its way where the campaign's runs took several."""
     words = way.words(with_receiver=differs.receivers, with_sender=differs.senders, with_addresses=differs.addresses)
     return f"{link}, {words}" if words else link

@@ -31,14 +31,17 @@ Dashboard = Annotated[Path, typer.Option(help="The built dashboard")]
 Port = Annotated[
     int | None,
     typer.Option(
-        min=1, max=65535, envvar="DOWNLINK_PORT", help="Port of dashboard and api; else the first free one from 8400 on"
+        min=1,
+        max=65535,
+        envvar="DOWNLINK_PORT",
+        help="Port of dashboard and API (default: the first free one from 8400 on)",
     ),
 ]
 
 
 @app.command()
 def up(home: Home = Path(".demo"), dashboard: Dashboard = Path("frontend/dist"), port: Port = None) -> None:
-    """Start servers, api, conductor and worker; stay until Ctrl-C."""
+    """Start the servers, API, conductor and worker; run until Ctrl-C."""
     with _until_interrupted(), running(home, dashboard, port) as stack:
         greet(stack)
         _stay(watch_over(stack))
@@ -51,26 +54,24 @@ def demo(
     campaign: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Campaign file instead of the demo's own; its links, with the senders it asks for, are built. May be repeated: "
-            "one runs after the other"
+            help="Campaign file instead of the demo's own; its links and senders are created. Repeat for several: "
+            "they run in order"
         ),
     ] = None,
     profile: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Path of the profile of a link that the campaign names and that no profile is named after; may be repeated"
-        ),
+        typer.Option(help="Profile file for a link of the campaign that has no built-in profile (repeatable)"),
     ] = None,
     senders: Annotated[
-        int, typer.Option(min=1, max=MAX_SENDERS, help="Senders of each link, where the campaign does not ask for more")
+        int, typer.Option(min=1, max=MAX_SENDERS, help="Senders of each link, unless the campaign asks for more")
     ] = 1,
     table: Annotated[
-        Path | None, typer.Option(help="Markdown file that gets the table of the last campaign's findings")
+        Path | None, typer.Option(help="Markdown file that gets the last campaign's table of results")
     ] = None,
     port: Port = None,
-    agent_build: Annotated[Path | None, typer.Option(hidden=True, help="Log of the agent's build under way")] = None,
+    agent_build: Annotated[Path | None, typer.Option(hidden=True, help="Log of the agent's build in progress")] = None,
 ) -> None:
-    """Start the stack, the emulated links that campaigns need, with their agents, and the campaigns; stay until Ctrl-C.
+    """Start the stack, the emulated links that the campaigns need, their agents, and the campaigns; run until Ctrl-C.
 
     A link takes the profile of its name: `geo-viasat`, or `geo-viasat.2` for a second link of it.
     With DEMO_EXIT=1 it ends when the last campaign does, with status 0 only if every run is complete.
@@ -109,18 +110,16 @@ def study(
     home: Home = Path(".demo/studies"),
     dashboard: Dashboard = Path("frontend/dist"),
     full: Annotated[
-        bool, typer.Option("--full", help="As many cycles as the paper had, instead of the short form")
+        bool, typer.Option("--full", help="Use the paper's number of cycles instead of the short form")
     ] = False,
-    lanes: Annotated[int, typer.Option(min=1, max=8, help="How many campaigns may be under way at once")] = 2,
+    lanes: Annotated[int, typer.Option(min=1, max=8, help="Concurrent campaigns")] = 2,
     into: Annotated[Path, typer.Option(help="Folder that gets tables, archives and records")] = ARCHIVES,
     trial_s: Annotated[
         float | None,
-        typer.Option(
-            min=1, help="Try the parts: one cycle of runs of so many seconds at most, kept in the home folder"
-        ),
+        typer.Option(min=1, help="Trial: one cycle of runs of at most so many seconds, kept in the home folder"),
     ] = None,
 ) -> None:
-    """As root, run the studies that docs/reproduction is made of; stop with Ctrl-C and go on later with the same command.
+    """Run, as root, the studies behind docs/reproduction. Stop with Ctrl-C and continue later with the same command.
 
     What has ended is not run again. A run during which the emulated link was late is repeated.
     """

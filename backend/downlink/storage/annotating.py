@@ -38,7 +38,7 @@ def count_of(unit: Unit, campaign_id: UUID | None, link: str | None) -> int:
 def list_annotations(
     unit: Unit, campaign_id: UUID | None, link: str | None, limit: int, offset: int
 ) -> tuple[Sequence[Annotation], int]:
-    """By their beginning."""
+    """List annotations by start time."""
     where = and_(
         Annotation.campaign_id == campaign_id if campaign_id else true(), Annotation.link == link if link else true()
     )

@@ -44,10 +44,10 @@ def campaign_of(row: Campaign) -> DomainCampaign:
 
 
 def find_campaign(unit: Unit, campaign_id: UUID, *, is_locked: bool = False) -> Campaign:
-    """NotFoundError when there is none. Locked campaigns are read anew."""
+    """NotFoundError when there is none. Locked campaigns are read again."""
     query = select(Campaign).where(Campaign.id == campaign_id)
     if is_locked:
-        # Whoever adds a row that belongs to the campaign holds its key: a stronger lock would wait for that, and two would
+        # A transaction that adds a row of the campaign holds its key: a stronger lock would wait for that, and two would
         # wait for each other.
         query = query.with_for_update(key_share=True).execution_options(populate_existing=True)
     campaign = unit.session.scalar(query)

@@ -27,7 +27,7 @@ TIMEOUT = b"SET transaction_timeout = 0;\n"  # unknown to servers before Postgre
 
 @contextmanager
 def one_moment(units: UnitFactory) -> Iterator[tuple[Unit, str]]:
-    """A unit that sees one moment of the database, and the name by which a dump sees the same."""
+    """A unit that sees one moment of the database, and the snapshot's name, with which a dump sees the same."""
     with units(is_read_only=True) as unit:
         unit.session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         yield unit, str(unit.session.scalar(select(func.pg_export_snapshot())))

@@ -107,7 +107,7 @@ def failures_since_success(unit: Unit, place: Place, most: int) -> list[RunEnd]:
 
 
 def departures(unit: Unit, outside: Collection[Outside]) -> list[Departure]:
-    """What is known of them by now, in their order; a run that was analysed anew since, and lies inside, is left out."""
+    """What is known of them by now, in their order; a run that was analysed again since, and lies inside, is left out."""
     found = {
         run.id: run for run in unit.session.scalars(select(Run).where(Run.id.in_({each.run_id for each in outside})))
     }

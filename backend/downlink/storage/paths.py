@@ -25,7 +25,7 @@ def list_paths(unit: Unit, limit: int, offset: int) -> tuple[Sequence[SatelliteP
 
 
 def get_path(unit: Unit, path_id: UUID, *, is_locked: bool = False) -> SatellitePath:
-    """NotFoundError when there is none. A locked one is read anew."""
+    """NotFoundError when there is none. A locked one is read again."""
     query = select(SatellitePath).where(SatellitePath.id == path_id)
     if is_locked:
         query = query.with_for_update().execution_options(populate_existing=True)

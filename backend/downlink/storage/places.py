@@ -35,7 +35,7 @@ def lock_attempts(unit: Unit, run: Run) -> RunState:
 
 
 def last_of_place(unit: Unit, run_ids: Collection[UUID]) -> Sequence[Run]:
-    """Those of these runs that no later attempt follows, and whose place has no complete run, read anew, in the order of the plan.
+    """Those of these runs that no later attempt follows, and whose place has no complete run, read again, in the order of the plan.
 
     The samples of an earlier attempt may come after it was given up: it is complete then, and another one would count twice.
 

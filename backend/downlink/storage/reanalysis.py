@@ -1,4 +1,4 @@
-"""Runs whose numbers are wanted anew: `needs` says so, as it does of every job of a run."""
+"""Runs that await recomputation: `needs` holds it, as it does every job of a run."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class BookedRun(NamedTuple):
 
 
 def get_run(unit: Unit, run_id: UUID, *, is_locked: bool = False) -> Run:
-    """NotFoundError when there is none. Locked runs are read anew."""
+    """NotFoundError when there is none. Locked runs are read again."""
     query = select(Run).where(Run.id == run_id)
     run = unit.session.scalar(query.with_for_update().execution_options(populate_existing=True) if is_locked else query)
     if run is None:
@@ -274,7 +274,7 @@ def runs_at_agent(unit: Unit, agent: str, run_ids: Iterable[UUID]) -> dict[UUID,
 
 
 def later_attempts(unit: Unit, run: Run) -> Sequence[Run]:
-    """Of the same place, locked and read anew."""
+    """Of the same place, locked and read again."""
     query = select(Run).where(
         Run.campaign_id == run.campaign_id, Run.link == run.link, Run.cycle == run.cycle,
         Run.position == run.position, Run.attempt > run.attempt,
@@ -353,7 +353,7 @@ _TAKE_TICKETS = text("UPDATE run_flows SET ticket = NULL WHERE run_id = ANY(CAST
 def end_planned(unit: Unit, endings: Mapping[UUID, Ending], now: datetime) -> set[tuple[str, int]]:
     """End these planned runs, which must be locked: nothing of them is left to give back. The links and cycles they were in.
 
-    Runs that the session has read already are not read anew.
+    Runs that the session has read already are not read again.
     """
     ids, ends = list(endings), endings.values()
     values = {"states": [each.state for each in ends], "reasons": [each.reason for each in ends], "now": now}

@@ -1,4 +1,4 @@
-"""Sweeps and their parts. Whoever locks both locks the sweep first."""
+"""Sweeps and their parts. Lock order: the sweep first."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add_sweep(unit: Unit, sweep: Sweep, flows: Iterable[FlowKey]) -> None:
 
 
 def get_sweep(unit: Unit, sweep_id: UUID, *, is_locked: bool = False) -> Sweep:
-    """NotFoundError when there is none. A locked sweep is read anew."""
+    """NotFoundError when there is none. A locked sweep is read again."""
     query = select(Sweep).where(Sweep.id == sweep_id)
     if is_locked:
         query = query.with_for_update().execution_options(populate_existing=True)
@@ -70,7 +70,7 @@ def progress(unit: Unit, sweep_ids: Iterable[UUID]) -> dict[UUID, tuple[int, int
 
 
 def get_part(unit: Unit, part_id: UUID) -> SweepPart:
-    """Read anew; NotFoundError when its sweep was deleted."""
+    """Read again; NotFoundError when its sweep was deleted."""
     part = unit.session.get(SweepPart, part_id, populate_existing=True)
     if part is None:
         raise NotFoundError("sweep_part_not_found", f"There is no part {part_id} of any sweep.")

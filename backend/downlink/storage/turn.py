@@ -70,7 +70,7 @@ def take_turn(units: UnitFactory) -> None:
 
 
 def order_work(unit: Unit) -> None:
-    """End the wait of whoever has the turn, as soon as this unit is committed: somebody waits for what it wrote."""
+    """End the wait of the turn's holder as soon as this unit is committed: somebody waits for what it wrote."""
     unit.session.execute(select(func.pg_notify(ORDERS, "")))
 
 

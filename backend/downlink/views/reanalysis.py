@@ -23,7 +23,7 @@ class Reanalysis:
 
 
 def campaign_reanalysis(unit: Unit, campaign_id: UUID) -> Reanalysis:
-    """Running until every run is done and the report says so."""
+    """Running until every run is done and the report shows it."""
     campaign = campaigns.find_campaign(unit, campaign_id)
     found = reanalysis.counts(unit, campaign_id, ANALYSIS_VERSION)
     is_running = found.waiting > 0 or reports.report_version(unit, campaign_id) < campaign.report_wanted

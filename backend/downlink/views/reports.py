@@ -82,7 +82,7 @@ def report_members(unit: Unit, campaign_id: UUID) -> dict[str, Any] | None:
 
 
 def _body(unit: Unit, campaign: Campaign, report: StoredReport) -> bytes:
-    """What an older analysis stored lacks what this version shows: it is made anew, of the older numbers, and says so."""
+    """What an older analysis stored lacks what this version shows: it is rebuilt from the older numbers, and marked so."""
     if report.analysis_version == ANALYSIS_VERSION:
         return report.body
 

@@ -1,4 +1,4 @@
-"""The numbers of the recorded example, computed anew from its traces and as they are kept in the archive."""
+"""The numbers of the recorded example, recomputed from its traces and as they are kept in the archive."""
 
 from __future__ import annotations
 

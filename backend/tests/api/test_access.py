@@ -155,7 +155,7 @@ def test_a_token_is_replaced_while_the_old_one_is_in_use(lab: Lab) -> None:
 
 
 def test_an_agent_with_a_new_secret_goes_on_under_its_name_and_the_old_secret_is_closed(lab: Lab) -> None:
-    """An agent has one secret at a time: the old one is revoked between two runs, and then the host joins anew."""
+    """An agent has one secret at a time: the old one is revoked between two runs, and then the host joins again."""
     first, other = lab.join("client"), lab.join("server")
     lab.link()
     lab.drive(lab.launch(), [first, other])

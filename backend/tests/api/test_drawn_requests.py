@@ -40,7 +40,7 @@ CHANNEL = {"name": "a", "kind": "webhook", "target": "https://a.example/"}
 
 
 class Things:
-    """What drawn requests name. Nothing of it belongs to any of the callers, and what one has deleted is made anew."""
+    """What drawn requests name. Nothing of it belongs to any of the callers, and what one has deleted is rebuilt."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab

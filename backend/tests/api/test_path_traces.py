@@ -9,7 +9,7 @@ from tests.fixtures.scripted_agent import ScriptedAgent, make_host
 
 
 def test_runs_that_the_links_path_has_no_room_for_are_refused_before_a_launch(lab: Lab) -> None:
-    """The agent beside the link says how long the path is, and says anew when the link has another one."""
+    """The agent beside the link says how long the path is, and says again when the link has another one."""
     lab.join("server", roles=("sender",))
     agent = beside_a_path(lab, 20.0)
     lab.link(is_emulated=True, profile="beijing-new-york")

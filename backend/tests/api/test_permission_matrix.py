@@ -36,7 +36,7 @@ def owned_routes() -> dict[Place, OwnedPermission]:
 
 
 class Things:
-    """One of each thing that may be owned; what a test has deleted is made anew."""
+    """One of each thing that may be owned; what a test has deleted is rebuilt."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab

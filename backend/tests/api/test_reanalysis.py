@@ -1,4 +1,4 @@
-"""Numbers computed anew by order: every run once, by the workers, with progress, and whatever fails holds up no other run."""
+"""Numbers recomputed by order: every run once, by the workers, with progress, and whatever fails holds up no other run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recorded example in a server: its tables, and its numbers computed anew."""
+"""The recorded example in a server: its tables, and its numbers recomputed."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 def test_all_that_the_archive_holds_is_what_this_version_computes(
     lab: Lab, campaign: UUID, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A definition that changes without the example being made anew is seen here, whichever number it moves."""
+    """A definition that changes without the example being rebuilt is seen here, whichever number it moves."""
     kept = dict(leaves(derived(lab)))
     with lab.units() as unit:
         unit.session.execute(text("UPDATE runs SET analysis_version = '0'"))

@@ -1,6 +1,6 @@
 """The dashboard's tests use what this server says: one answer per question that pages ask, recorded in tests/answers.
 
-RECORD_ANSWERS=1 writes them anew; a recording that has changed is a change of what pages get, to be read before it is committed.
+RECORD_ANSWERS=1 writes them again; a recording that has changed is a change of what pages get, to be read before it is committed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from downlink.storage.unit import UnitFactory
 from tests.fixtures.story import StillLab, tell
 
 FOLDER = Path(__file__).parents[1] / "answers"
-AGAIN = "record it anew: RECORD_ANSWERS=1 .venv/bin/python -m pytest backend/tests/api/test_recorded_answers.py"
+AGAIN = "record it again: RECORD_ANSWERS=1 .venv/bin/python -m pytest backend/tests/api/test_recorded_answers.py"
 
 
 def leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:

@@ -98,7 +98,7 @@ def fill(path: str) -> str:
 
 
 def test_the_document_is_current() -> None:
-    assert json.loads(DOCUMENT.read_text()) == document(), "write it anew: downlink openapi > backend/openapi.json"
+    assert json.loads(DOCUMENT.read_text()) == document(), "write it again: downlink openapi > backend/openapi.json"
 
 
 def test_there_are_routes_to_test() -> None:

@@ -197,7 +197,7 @@ def test_the_clock_is_that_of_the_last_run(error_ms: float, level: Level) -> Non
         ({}, [{}, {"offloads": [1]}], Level.NOTE, "Between its last two runs: offloads [1] to {'tso': True}."),
         ({}, [{"cores": 1}, {"cores": 2}], Level.NOTE, "Between its last two runs: cores 2 to 1."),
         ({"boot_id": "two", "kernel": "6.2"}, [{}], Level.NOTE,
-         "Since its last run: kernel 6.1.0 to 6.2 and the host was started anew."),
+         "Since its last run: kernel 6.1.0 to 6.2 and the host was restarted."),
     ],
 )  # fmt: skip
 def test_changes_are_those_since_the_last_run_or_before_it(
@@ -212,7 +212,7 @@ def test_the_data_port_is_known_from_the_last_run_between_both() -> None:
 
     def ask(reached: Any) -> Level:
         answer = said(host(), Check.DATA_PORT, agent="client", reached=reached)
-        assert answer.quick_test == QuickTestOf("geo", 1), "a quick test asks anew"
+        assert answer.quick_test == QuickTestOf("geo", 1), "a quick test asks again"
         return answer.level
 
     assert ask({}) is Level.UNKNOWN

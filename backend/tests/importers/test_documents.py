@@ -145,7 +145,7 @@ def test_the_search_takes_time_in_proportion_to_the_text(text: bytes) -> None:
     began = time.process_time()
     with suppress(UnreadableError):
         documents_in(text)
-    assert time.process_time() - began < 20  # a search that begins anew at each sign takes hours
+    assert time.process_time() - began < 20  # a search that starts again at each sign takes hours
 
 
 def parquet_zip() -> bytes:

@@ -205,7 +205,7 @@ def test_a_killed_api_is_only_a_pause_and_a_stopped_one_lets_go_at_once(
                 add_event(unit, datetime.now(UTC), "agent", {})
         with client.stream("GET", f"{API}/events", headers={"Last-Event-ID": first["id"]}) as stream:
             lines = stream.iter_lines()
-            # More than is handed on piece by piece: the reader is told to fetch anew.
+            # More than is handed on piece by piece: the reader is told to fetch again.
             kinds = (_next_event(lines)["event"] for _ in range(10))
             assert next(kind for kind in kinds if kind not in ("hello", "agent")) == "refetch"
             processes.stop_gently("api")

@@ -30,7 +30,7 @@ def test_a_long_trace_is_read_a_few_chunks_at_a_time(units: UnitFactory, column:
     with units() as unit:
         for sequence in range(CHUNKS):
             unit.session.execute(insert(Chunk).values(**own, sequence=sequence, **{column: content}))
-    Path("/proc/self/clear_refs").write_text("5")  # the high-water mark begins anew
+    Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts again
     before = high_water_mib()
     with units(is_read_only=True) as unit:
         if column == "packed":

@@ -94,7 +94,7 @@ def given_up(system: System, engine: Engine) -> str:
     kill(system, LATE.agent)
 
     def has_ended() -> bool:
-        """Each time anew: a process that marks its life just then takes back what was said of it."""
+        """Each time again: a process that marks its life just then takes back what was said of it."""
         let_pass(engine, HOUR_AGO, run)
         return bool(system.client.get(f"/runs/{run}")["state"] == "incomplete")
 
@@ -104,7 +104,7 @@ def given_up(system: System, engine: Engine) -> str:
 
 
 def restart_late(system: System, engine: Engine, run: str, upload_bps: int, expected: str) -> None:
-    """Start its agent anew, as if it had last been asked for its samples long ago, and wait until it has said what it does."""
+    """Start its agent again, as if it had last been asked for its samples long ago, and wait until it has said what it does."""
     if LATE.agent in system.stack.supervisor.names():
         kill(system, LATE.agent)
     pace(system.rig, upload_bps)

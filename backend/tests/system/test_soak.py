@@ -100,7 +100,7 @@ class Soak:
         self.imports.append(self.persistently(upload))
 
     def kill(self, name: str) -> None:
-        """SIGKILL, helpers and all, and start the same program anew."""
+        """SIGKILL, helpers and all, and start the same program again."""
         supervisor = self.system.stack.supervisor
         program, helpers = supervisor.program(name), family(supervisor.pid(name))
         os.kill(supervisor.pid(name), signal.SIGKILL)

@@ -28,7 +28,7 @@ Quantiles = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the delay that is drawn anew each hold_ms. quantiles: points (share of draws, ms), from 0 ms on."""
+    """A part of the delay that is drawn again each hold_ms. quantiles: points (share of draws, ms), from 0 ms on."""
 
     hold_ms: Estimate
     quantiles: Quantiles

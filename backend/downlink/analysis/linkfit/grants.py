@@ -133,7 +133,7 @@ def _before_grants(frames: _Frames) -> Ints:
 
 
 def _delay_and_hold(seen: Sequence[_Frames], base: int, length_ms: float) -> tuple[Estimate, Estimate]:
-    """The delay and hold by which the number of acknowledgements in each frame follows best from what waited before."""
+    """The delay and hold that best predict the number of acknowledgements in each frame from what waited before."""
     n = f"{len(seen)} flows' beginnings"
     delay = over_runs(seen, lambda some: float(_best(some, base)[0]), n)
     hold = over_runs(seen, lambda some: _best(some, base)[1] * length_ms / 1e3, n)

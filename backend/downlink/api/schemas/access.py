@@ -119,7 +119,7 @@ class Token(Shape):
 
 
 class TokenCreated(Token):
-    secret: str = Field(description="Shown this once; only its hash is kept")
+    secret: str = Field(description="Shown only once; only its hash is kept")
 
 
 class TokenList(Shape):

@@ -33,7 +33,7 @@ class RoleBody(Body):
 
 
 class InvitationBody(Body):
-    name: Name = Field(description="Whom it is for: to recognise it by")
+    name: Name = Field(description="Label: whom it is for")
     role: AccountRole = Field(default="operator", description=_ROLES)
 
 
@@ -48,7 +48,7 @@ class Invitation(Shape):
 
 
 class InvitationCreated(Invitation):
-    link: str = Field(description="Shown this once; of its secret only a hash is kept")
+    link: str = Field(description="Shown only once; of its secret only a hash is kept")
 
 
 class InvitationList(Shape):

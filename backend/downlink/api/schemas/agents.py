@@ -89,7 +89,7 @@ class EnrolmentBody(Body):
 
 
 class Enrolment(Shape):
-    """A single-use right to join; the token is shown this once."""
+    """A single-use right to join; the token is shown only once."""
 
     token: str
     name: str

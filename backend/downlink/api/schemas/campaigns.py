@@ -127,7 +127,7 @@ FIRST_RECEIVER = Field(
 
 class FlowSpec(Shape):
     cc: str
-    sender: int = Field(description="Which of the link's senders, from 1")
+    sender: int = Field(description="Number of the link's sender, from 1")
     start_s: float
     options: dict[str, Any]
     pacing_rate_bps: int | None
@@ -146,7 +146,7 @@ class FlowSpec(Shape):
 
 class IntcpFlowSpec(Shape):
     transport: Literal["intcp"]
-    sender: int = Field(description="Which of the link's senders, from 1")
+    sender: int = Field(description="Number of the link's sender, from 1")
     start_s: float
     options: dict[str, Any]
     offer: OfferSpec | None = Field(default=None, exclude_if=lambda offer: offer is None)
@@ -171,7 +171,7 @@ class ProbeSpec(Shape):
 
 
 class ProbeFlowSpec(Shape):
-    sender: int = Field(description="Which of the link's senders, from 1")
+    sender: int = Field(description="Number of the link's sender, from 1")
     start_s: float
     probe: ProbeSpec
 
@@ -333,9 +333,7 @@ class HostAnswer(Shape):
     todo: str = Field(description="What to do about it; empty for nothing")
     at: Moment | None = Field(description="When it was found; null: what the agent said last")
     run_id: UUID | None = Field(description="The run in which it was found")
-    quick_test: PlannedQuickTest | None = Field(
-        description="The quick test that finds it out anew; null where none does"
-    )
+    quick_test: PlannedQuickTest | None = Field(description="The quick test that answers it; null where none does")
 
 
 class HostAnswers(Shape):

@@ -71,7 +71,7 @@ class Channel(Shape):
 
 class ChannelCreated(Channel):
     secret: str | None = Field(
-        description="What posts of a webhook are signed with, shown this once; null for other kinds"
+        description="What posts of a webhook are signed with, shown only once; null for other kinds"
     )
 
 

@@ -29,7 +29,7 @@ Zone = Annotated[
         description="IANA name of the terminal's time zone: its nights are shaded",
     ),
 ]
-Latitude = Annotated[float, Field(ge=-90, le=90, description="Of the terminal, degrees north: for its weather")]
+Latitude = Annotated[float, Field(ge=-90, le=90, description="Terminal's latitude, degrees north: for its weather")]
 Longitude = Annotated[float, Field(ge=-180, le=180, description="Degrees east; with a latitude, or not at all")]
 Senders = Annotated[
     list[Name], Field(min_length=1, max_length=16, description="Agents by name, counted from 1 by campaigns")
@@ -138,7 +138,7 @@ class LinkList(Shape):
 
 
 class QuickTestBody(Body):
-    sender: int = Field(default=1, ge=1, le=16, description="Which of the link's senders, from 1")
+    sender: int = Field(default=1, ge=1, le=16, description="Number of the link's sender, from 1")
 
 
 class QuickTest(Shape):

@@ -72,7 +72,7 @@ class StationBody(Body):
     text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT), AfterValidator(storable)] = Field(
         description="The file: a header, a column of times, and a column for each quantity"
     )
-    source: Name = Field(default="station", description="Whose it is")
+    source: Name = Field(default="station", description="Name of the source")
     columns: Annotated[dict[Name, Name], Field(max_length=100)] = Field(
         default_factory=dict,
         description='The file\'s own headers to quantities: {"Rain Rate": "weather.rain_mm_per_h"}',

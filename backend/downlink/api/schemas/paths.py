@@ -18,7 +18,7 @@ class PathBody(Body):
 
 
 class ReadyPath(Shape):
-    """What can be made by its name alone."""
+    """List the built-in paths."""
 
     name: str
     what: str

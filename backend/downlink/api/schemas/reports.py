@@ -178,7 +178,7 @@ class Report(Shape):
     analysis_version: str
     computed_at: Moment
     is_current: bool
-    is_outdated: bool = Field(description="Made by an older analysis; `downlink campaigns reanalyse` computes it anew")
+    is_outdated: bool = Field(description="Made by an older analysis; `downlink campaigns reanalyse` recomputes it")
     phases: Phases
     windows: list[Window] = Field(description="Further phases that the campaign names")
     primary_metrics: list[str] = Field(description="What is tested: phase.metric, or a time")

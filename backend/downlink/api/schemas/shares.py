@@ -27,7 +27,7 @@ class Share(Shape):
 
 
 class ShareCreated(Share):
-    link: str = Field(description="Shown this once; of its secret only a hash is kept")
+    link: str = Field(description="Shown only once; of its secret only a hash is kept")
 
 
 class ShareList(Shape):

@@ -44,7 +44,7 @@ class TriggerState(Shape):
 
 
 class TriggerSecret(Shape):
-    secret: str = Field(description="Shown this once")
+    secret: str = Field(description="Shown only once")
 
 
 class CallBody(Body):

@@ -1,4 +1,4 @@
-"""The weather service that the server asks, and what came of it."""
+"""The weather service that the server asks, and what it answered."""
 
 from __future__ import annotations
 

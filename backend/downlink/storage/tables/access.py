@@ -90,7 +90,7 @@ class ApiToken(Table):
 
 
 class Share(Table):
-    """A link by which whoever has it reads one campaign. Removing the row ends it. name: what, or whom, it was made for.
+    """A link that gives anyone with it read access to one campaign. Removing the row ends it. name: what, or whom, it was made for.
 
     opened: how often it was exchanged for a cookie, last at opened_at. account_id: whose access made it.
     """

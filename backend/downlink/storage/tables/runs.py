@@ -64,14 +64,14 @@ class Run(Table):
     import_source: {file, source, sha256} of an imported run, whose nominal rate nobody knows.
     link_seed: what an emulated link is restarted with (domain/weather.py). link_window: which part of a
         path trace it flies.
-    link_outcome: what came of it, and the `agent` that says so.
+    link_outcome: what happened to the emulated link, and the `agent` that reported it.
     traces_removed_at, series_removed_at: when retention took its raw samples and its seconds; its numbers cannot be computed again.
     trigger: what started it, of a campaign with a trigger: {name, at, value, unit, source} (domain/trigger.py).
     checks: its numbers held against what its campaign expects (domain/expectation.py); None where that was not done.
     way: which one its flows took (domain/way.py). implausible: what it says and its link cannot give (domain/plausible.py). decision:
     whether it counts, by a person: {keeps, why, by, at}; None while nobody has decided, and it counts.
     budget: what it may carry, settled at its start: {bytes, of} (domain/budget.py); None where nothing limits it.
-    lease: made anew when the run's agents are leased, so that a server that was restored from a copy orders under another one.
+    lease: rebuilt when the run's agents are leased, so that a server that was restored from a copy orders under another one.
     hop_secret: what the keys of hops are derived from; None where nothing passes relays, and once the run is over.
     """
 
@@ -148,13 +148,13 @@ CARRIED_BYTES = (
 
 
 class RunFlow(Table):
-    """What was asked of a flow, and what came of it at each end.
+    """What was asked of a flow, and the result at each end.
 
     object_times_s: to 1, 2, ... MB, from the first data byte until the sender knew. received_times_s: from the connection request
     until the receiver had them; NULL where it was not judged yet. Thousands of numbers: read only where they are asked for.
     carrier: of a flow that passes relays the `kind` of its transport and, where it has one, its `relay_cc`; None for others.
     offer: the messages that it sends; None for as fast as it can. relays: in order from the sender.
-    hop_outcomes: by point, what came of it at each relay. receiver_number: its receiver's among the link's, from 1. content: the
+    hop_outcomes: by point, the result at each relay. receiver_number: its receiver's among the link's, from 1. content: the
     flow whose content it asks for; None for one of its own.
     carried_bytes: what the end that has more says, within most_bytes: a claim beyond that takes the other end's word, or the limit.
     Sums over many runs read its index, and not the outcomes. most_bytes: what the link may carry in the time that the run has.
@@ -219,7 +219,7 @@ class RunFlow(Table):
         return next((point for point in hops if (self.outcome_at(point) or {}).get("sites")), None)
 
     def outcome_at(self, point: Point) -> Json | None:
-        """What came of it there; of a table that an agent keeps beside its samples the rows as samples, None where none was kept."""
+        """The result there; of a table that an agent keeps beside its samples the rows as samples, None where none was kept."""
         if point.place is not None:
             return (self.hop_outcomes or {}).get(point)
         if point in TABLES:

@@ -134,7 +134,7 @@ def test_shares_sum_to_one() -> None:
 
 
 def test_the_error_of_the_bins_is_the_mean_distance_of_two_norms_until_the_loss() -> None:
-    """Norms taken anew from the trace: one window of bytes sent an RTT ago, once in whole bins and once exactly."""
+    """Norms taken again from the trace: one window of bytes sent an RTT ago, once in whole bins and once exactly."""
     rng = np.random.default_rng(5)
     time_us = np.arange(2_000) * 2_000 + rng.integers(0, 1_900, 2_000) * (np.arange(2_000) > 0)
     acked = np.cumsum(rng.integers(1, 9, 2_000)) * 1_000
