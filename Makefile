@@ -93,7 +93,7 @@ reproduction: $(STAMPS)/python ## Write docs/reproduction: published values besi
 
 .PHONY: causes
 causes: ## Half an hour: docs/reproduction/causes-modelled.md, variants of links, windows and senders in virtual time beside published values (SECTION=leo: print one)
-	cd agents && go run ./cmd/causes $(if $(SECTION),--section $(SECTION),--into ../docs/reproduction/causes-modelled.md)
+	cd agents && go run ./study $(if $(SECTION),--section $(SECTION),--into ../docs/reproduction/causes-modelled.md)
 
 .PHONY: up
 up: install ## The stack alone: servers, api with dashboard, conductor, worker (PORT=8400)

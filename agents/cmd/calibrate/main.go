@@ -13,9 +13,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"downlink/agents/internal/calibration"
-	"downlink/agents/internal/emulate"
-	"downlink/agents/internal/tcpmodel"
+	"downlink/agents/internal/lab/calibration"
+	"downlink/agents/internal/lab/emulate"
+	"downlink/agents/internal/lab/tcpmodel"
 )
 
 type options struct {

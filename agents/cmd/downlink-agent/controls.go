@@ -10,7 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"downlink/agents/internal/controls"
+	"downlink/agents/internal/flow/controls"
 )
 
 type controlsCmd struct {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"downlink/agents/internal/controls"
-	"downlink/agents/internal/hosttest"
+	"downlink/agents/internal/flow/controls"
+	"downlink/agents/internal/testing/hosttest"
 
 	"github.com/stretchr/testify/require"
 )

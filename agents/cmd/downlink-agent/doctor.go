@@ -13,14 +13,14 @@ import (
 	"time"
 
 	"downlink/agents/internal/agent"
-	"downlink/agents/internal/config"
+	"downlink/agents/internal/agent/config"
+	"downlink/agents/internal/agent/pause"
+	"downlink/agents/internal/flow/socket"
 	"downlink/agents/internal/host"
-	"downlink/agents/internal/pause"
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/settings"
-	"downlink/agents/internal/socket"
-	"downlink/agents/internal/spool"
-	"downlink/agents/internal/uplink"
+	"downlink/agents/internal/host/settings"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/server/spool"
+	"downlink/agents/internal/server/uplink"
 )
 
 type doctorCmd struct{ place }

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/agent"
-	"downlink/agents/internal/config"
-	"downlink/agents/internal/hosttest"
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/settings"
-	"downlink/agents/internal/spool"
+	"downlink/agents/internal/agent/config"
+	"downlink/agents/internal/host/settings"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/server/spool"
+	"downlink/agents/internal/testing/hosttest"
 )
 
 func requireBad(t *testing.T, f finding, words ...string) {

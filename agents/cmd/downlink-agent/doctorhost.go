@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	"downlink/agents/internal/acks"
-	"downlink/agents/internal/config"
+	"downlink/agents/internal/agent/config"
+	"downlink/agents/internal/flow/acks"
 	"downlink/agents/internal/host"
-	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/server/protocol"
 )
 
 // checkPolicy heeds the policy of the host's owner and says what is wrong with it.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"downlink/agents/internal/config"
-	"downlink/agents/internal/dish"
-	"downlink/agents/internal/modempage"
-	"downlink/agents/internal/observe"
-	"downlink/agents/internal/volume"
+	"downlink/agents/internal/agent/config"
+	"downlink/agents/internal/agent/volume"
+	"downlink/agents/internal/outside/dish"
+	"downlink/agents/internal/outside/modempage"
+	"downlink/agents/internal/outside/observe"
 )
 
 // checkMonth reads the count of the month as a run would.

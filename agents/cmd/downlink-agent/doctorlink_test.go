@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/config"
-	"downlink/agents/internal/dishtest"
-	"downlink/agents/internal/volume"
+	"downlink/agents/internal/agent/config"
+	"downlink/agents/internal/agent/volume"
+	"downlink/agents/internal/testing/dishtest"
 )
 
 func TestTheDoctorReadsTheMonth(t *testing.T) {

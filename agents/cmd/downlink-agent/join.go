@@ -13,11 +13,11 @@ import (
 	"strings"
 
 	"downlink/agents/internal/agent"
-	"downlink/agents/internal/config"
+	"downlink/agents/internal/agent/config"
 	"downlink/agents/internal/host"
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/settings"
-	"downlink/agents/internal/uplink"
+	"downlink/agents/internal/host/settings"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/server/uplink"
 )
 
 type joinCmd struct {

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"downlink/agents/internal/diskfile"
-	"downlink/agents/internal/emulate"
-	"downlink/agents/internal/netlab"
+	"downlink/agents/internal/host/diskfile"
+	"downlink/agents/internal/lab/emulate"
+	"downlink/agents/internal/lab/netlab"
 )
 
 // linkCmd builds, removes and shows emulated links.

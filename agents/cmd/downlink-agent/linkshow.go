@@ -11,8 +11,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"downlink/agents/internal/emulate"
-	"downlink/agents/internal/netlab"
+	"downlink/agents/internal/lab/emulate"
+	"downlink/agents/internal/lab/netlab"
 )
 
 type linkShowCmd struct {

@@ -5,8 +5,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"downlink/agents/internal/pause"
-	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/agent/pause"
+	"downlink/agents/internal/server/protocol"
 )
 
 // pauseCmd is for the host's owner: no server can lift it.

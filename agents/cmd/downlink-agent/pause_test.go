@@ -8,8 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/config"
-	"downlink/agents/internal/pause"
+	"downlink/agents/internal/agent/config"
+	"downlink/agents/internal/agent/pause"
 )
 
 // enrolled is the state folder of an agent.

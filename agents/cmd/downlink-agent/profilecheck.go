@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"downlink/agents/internal/emulate"
-	"downlink/agents/internal/netlab"
+	"downlink/agents/internal/lab/emulate"
+	"downlink/agents/internal/lab/netlab"
 )
 
 type profilesCheckCmd struct {

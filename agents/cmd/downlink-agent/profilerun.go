@@ -7,8 +7,8 @@ import (
 	"io"
 	"os"
 
-	"downlink/agents/internal/emulate"
-	"downlink/agents/internal/virtualrun"
+	"downlink/agents/internal/lab/emulate"
+	"downlink/agents/internal/lab/virtualrun"
 )
 
 type profilesRunCmd struct {

@@ -7,7 +7,7 @@ import (
 	"os"
 	"text/tabwriter"
 
-	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/lab/emulate"
 )
 
 type profilesCmd struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/emulate"
-	"downlink/agents/internal/hosttest"
+	"downlink/agents/internal/lab/emulate"
+	"downlink/agents/internal/testing/hosttest"
 )
 
 // printed runs a command line and returns what it prints.

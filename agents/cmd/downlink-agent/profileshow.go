@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"os"
 
-	"downlink/agents/internal/calibration"
-	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/lab/calibration"
+	"downlink/agents/internal/lab/emulate"
 )
 
 type profilesShowCmd struct {

@@ -10,9 +10,9 @@ import (
 	"runtime"
 
 	"downlink/agents/internal/agent"
-	"downlink/agents/internal/config"
-	"downlink/agents/internal/controls"
-	"downlink/agents/internal/settings"
+	"downlink/agents/internal/agent/config"
+	"downlink/agents/internal/flow/controls"
+	"downlink/agents/internal/host/settings"
 )
 
 // place finds the configuration.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"downlink/agents/internal/spool"
+	"downlink/agents/internal/server/spool"
 )
 
 // spoolCmd is for the host's owner: what no server asks for stays here until it is dropped by hand.

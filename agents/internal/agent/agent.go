@@ -15,15 +15,15 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 	"golang.org/x/sync/errgroup"
 
-	"downlink/agents/internal/config"
+	"downlink/agents/internal/agent/config"
+	"downlink/agents/internal/agent/trial"
+	"downlink/agents/internal/agent/volume"
 	"downlink/agents/internal/host"
-	"downlink/agents/internal/linkcontrol"
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/settings"
-	"downlink/agents/internal/spool"
-	"downlink/agents/internal/trial"
-	"downlink/agents/internal/uplink"
-	"downlink/agents/internal/volume"
+	"downlink/agents/internal/host/settings"
+	"downlink/agents/internal/server/linkcontrol"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/server/spool"
+	"downlink/agents/internal/server/uplink"
 )
 
 // Agent carries out the orders of one server, one run at a time.

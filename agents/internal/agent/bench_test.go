@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/hosttest"
-	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/testing/hosttest"
 )
 
 var satelliteRTT = hosttest.Size(600*time.Millisecond, 60*time.Millisecond)

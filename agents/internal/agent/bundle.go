@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/spool"
-	"downlink/agents/internal/uplink"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/server/spool"
+	"downlink/agents/internal/server/uplink"
 )
 
 const (

@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/agent"
-	"downlink/agents/internal/config"
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/spool"
+	"downlink/agents/internal/agent/config"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/server/spool"
 )
 
 // bundle takes a request with several chunks.

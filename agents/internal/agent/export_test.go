@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/uplink"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/server/uplink"
 )
 
 // Hurry makes an agent's uploads try again at once.

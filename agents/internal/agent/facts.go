@@ -8,15 +8,15 @@ import (
 	"time"
 	"unicode"
 
-	"downlink/agents/internal/config"
-	"downlink/agents/internal/controls"
+	"downlink/agents/internal/agent/config"
+	"downlink/agents/internal/agent/trial"
+	"downlink/agents/internal/agent/volume"
+	"downlink/agents/internal/flow/controls"
+	"downlink/agents/internal/flow/socket"
+	"downlink/agents/internal/flow/tcpinfo"
 	"downlink/agents/internal/host"
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/settings"
-	"downlink/agents/internal/socket"
-	"downlink/agents/internal/tcpinfo"
-	"downlink/agents/internal/trial"
-	"downlink/agents/internal/volume"
+	"downlink/agents/internal/host/settings"
+	"downlink/agents/internal/server/protocol"
 )
 
 // HostFacts gathers facts and capabilities; what cannot be read is left empty and told by the error.

@@ -10,13 +10,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/config"
-	"downlink/agents/internal/controls"
-	"downlink/agents/internal/hosttest"
-	"downlink/agents/internal/linkcontrol"
-	"downlink/agents/internal/pause"
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/volume"
+	"downlink/agents/internal/agent/config"
+	"downlink/agents/internal/agent/pause"
+	"downlink/agents/internal/agent/volume"
+	"downlink/agents/internal/flow/controls"
+	"downlink/agents/internal/server/linkcontrol"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/testing/hosttest"
 )
 
 func TestControlsHereAreTheKernelsAndTheAgentsOwn(t *testing.T) {

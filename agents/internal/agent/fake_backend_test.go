@@ -18,8 +18,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/chunk"
-	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/flow/chunk"
+	"downlink/agents/internal/server/protocol"
 )
 
 // fakeBackend conducts one run of two agents, whose secrets are "sender" and "receiver". Like the real one it keeps no

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/fuzztest"
+	"downlink/agents/internal/testing/fuzztest"
 )
 
 // FuzzMark looks for a marker of a run that makes the agent panic, or that is taken for none.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/spool"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/server/spool"
 )
 
 // holdInterval is how often the agent looks whether samples wait for longer than its owner allows.

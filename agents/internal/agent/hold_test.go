@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/agent"
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/spool"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/server/spool"
 )
 
 // events are those that the collector was sent, as they came.

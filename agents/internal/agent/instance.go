@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"downlink/agents/internal/config"
+	"downlink/agents/internal/agent/config"
 	"downlink/agents/internal/host"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/agent"
-	"downlink/agents/internal/config"
+	"downlink/agents/internal/agent/config"
 )
 
 // A restart is another start in the same place; a copied state folder, and another boot, are other places.

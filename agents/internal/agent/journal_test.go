@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/server/protocol"
 )
 
 // killedInARun leaves the sender dead in the middle of a run, its host changed; what a setting was before.

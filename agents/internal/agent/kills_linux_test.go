@@ -14,10 +14,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/emulate"
-	"downlink/agents/internal/hosttest"
-	"downlink/agents/internal/netlab"
-	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/lab/emulate"
+	"downlink/agents/internal/lab/netlab"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/testing/hosttest"
 )
 
 // killed is a state of a run in which one of its agents is killed. It returns once every other agent has ended the run.

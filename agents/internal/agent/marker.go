@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"os"
 
-	"downlink/agents/internal/diskfile"
-	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/host/diskfile"
+	"downlink/agents/internal/server/protocol"
 )
 
 // phase tells a restarted agent what its last run still needs to be told about.

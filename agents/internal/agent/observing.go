@@ -11,11 +11,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"downlink/agents/internal/dish"
-	"downlink/agents/internal/modempage"
-	"downlink/agents/internal/observe"
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/uplink"
+	"downlink/agents/internal/outside/dish"
+	"downlink/agents/internal/outside/modempage"
+	"downlink/agents/internal/outside/observe"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/server/uplink"
 )
 
 const (

@@ -19,9 +19,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/agent"
-	"downlink/agents/internal/config"
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/settings"
+	"downlink/agents/internal/agent/config"
+	"downlink/agents/internal/host/settings"
+	"downlink/agents/internal/server/protocol"
 )
 
 // observer reads one modem page, and sends what it shows to a server that counts.

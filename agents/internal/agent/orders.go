@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"downlink/agents/internal/diskfile"
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/spool"
-	"downlink/agents/internal/trial"
+	"downlink/agents/internal/agent/trial"
+	"downlink/agents/internal/host/diskfile"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/server/spool"
 )
 
 // follow carries an order out, or starts to. It returns how long the next poll should wait. Every order may come

@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/agent"
-	"downlink/agents/internal/config"
-	"downlink/agents/internal/controls"
-	"downlink/agents/internal/hosttest"
-	"downlink/agents/internal/settings"
+	"downlink/agents/internal/agent/config"
+	"downlink/agents/internal/flow/controls"
+	"downlink/agents/internal/host/settings"
+	"downlink/agents/internal/testing/hosttest"
 )
 
 // agentConfig makes the test binary an agent: the tests start it again inside namespaces, and kill it there.

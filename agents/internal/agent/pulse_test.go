@@ -16,11 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/agent"
-	"downlink/agents/internal/config"
-	"downlink/agents/internal/controls"
-	"downlink/agents/internal/hosttest"
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/settings"
+	"downlink/agents/internal/agent/config"
+	"downlink/agents/internal/flow/controls"
+	"downlink/agents/internal/host/settings"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/testing/hosttest"
 )
 
 func TestALoopIsStuckWhenItWaitsLongerThanItSaid(t *testing.T) {

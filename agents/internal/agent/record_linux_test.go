@@ -9,12 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/delivery"
-	"downlink/agents/internal/emulate"
-	"downlink/agents/internal/hosttest"
-	"downlink/agents/internal/netlab"
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/tcpinfo"
+	"downlink/agents/internal/flow/delivery"
+	"downlink/agents/internal/flow/tcpinfo"
+	"downlink/agents/internal/lab/emulate"
+	"downlink/agents/internal/lab/netlab"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/testing/hosttest"
 )
 
 // piece is a range of a flow's bytes in one packet.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"downlink/agents/internal/pause"
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/trial"
+	"downlink/agents/internal/agent/pause"
+	"downlink/agents/internal/agent/trial"
+	"downlink/agents/internal/server/protocol"
 )
 
 // restInterval is how soon an agent follows its owner.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/config"
-	"downlink/agents/internal/pause"
-	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/agent/config"
+	"downlink/agents/internal/agent/pause"
+	"downlink/agents/internal/server/protocol"
 )
 
 // lastPoll is what the agent said last of itself.

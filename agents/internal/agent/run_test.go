@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/hosttest"
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/socket"
+	"downlink/agents/internal/flow/socket"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/testing/hosttest"
 )
 
 const runID = "01890a5d-ac96-774b-bcce-b302099a8058"

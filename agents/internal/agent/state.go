@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/trial"
+	"downlink/agents/internal/agent/trial"
+	"downlink/agents/internal/server/protocol"
 )
 
 // state is what the agent is doing. A task is a trial or an upload, one at a time.

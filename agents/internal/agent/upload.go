@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/spool"
-	"downlink/agents/internal/uplink"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/server/spool"
+	"downlink/agents/internal/server/uplink"
 )
 
 // upload is what an upload under way has to say of itself.

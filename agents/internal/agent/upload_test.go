@@ -17,12 +17,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/agent"
-	"downlink/agents/internal/config"
-	"downlink/agents/internal/controls"
-	"downlink/agents/internal/hosttest"
-	"downlink/agents/internal/protocol"
-	"downlink/agents/internal/settings"
-	"downlink/agents/internal/spool"
+	"downlink/agents/internal/agent/config"
+	"downlink/agents/internal/flow/controls"
+	"downlink/agents/internal/host/settings"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/server/spool"
+	"downlink/agents/internal/testing/hosttest"
 )
 
 // collector is a server that asks for one run's chunks until they are uploaded. refuse may answer a chunk in its place,

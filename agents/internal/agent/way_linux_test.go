@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/hosttest"
-	"downlink/agents/internal/protocol"
+	"downlink/agents/internal/server/protocol"
+	"downlink/agents/internal/testing/hosttest"
 )
 
 // way is the processes of an origin, its relays and a consumer, in the order of the data.

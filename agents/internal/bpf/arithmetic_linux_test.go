@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"downlink/agents/internal/bpf"
-	"downlink/agents/internal/hosttest"
+	"downlink/agents/internal/testing/hosttest"
 
 	"github.com/cilium/ebpf"
 	"github.com/stretchr/testify/require"

@@ -3,7 +3,7 @@ package bpf
 import (
 	"testing"
 
-	"downlink/agents/internal/hosttest"
+	"downlink/agents/internal/testing/hosttest"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vishvananda/netlink"
 
-	"downlink/agents/internal/hosttest"
+	"downlink/agents/internal/testing/hosttest"
 )
 
 func TestFactsAreThoseOfTheRunningSystem(t *testing.T) {

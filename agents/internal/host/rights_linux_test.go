@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"downlink/agents/internal/hosttest"
+	"downlink/agents/internal/testing/hosttest"
 )
 
 func TestRightsThatWereTakenAwayAreNamed(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"downlink/agents/internal/emulate"
-	"downlink/agents/internal/hosttest"
+	"downlink/agents/internal/lab/emulate"
+	"downlink/agents/internal/testing/hosttest"
 )
 
 // relayBench is a relay with a neighbour on each side, whose packets are made and taken without links.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/lab/emulate"
 )
 
 // offered is a chain whose origin makes a message each few milliseconds.

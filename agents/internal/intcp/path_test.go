@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/lab/emulate"
 )
 
 func repeated(n int, hop emulate.Profile) []emulate.Profile {

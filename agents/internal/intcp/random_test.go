@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"downlink/agents/internal/emulate"
+	"downlink/agents/internal/lab/emulate"
 )
 
 func randomDirection(rng *rand.Rand) emulate.Direction {

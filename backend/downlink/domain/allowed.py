@@ -1,7 +1,7 @@
 """What the owners of hosts allow, held against a plan: runs that an agent would refuse or break off. Pure.
 
 Policies are the owners' own (docs/operations.md). The agent enforces them; here they are foreseen, as it judges them
-(agents/internal/trial/policy.go, agents/internal/agent/rest.go).
+(agents/internal/agent/trial/policy.go, agents/internal/agent/rest.go).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The parts that hosts take in a campaign, and what an agent would refuse in every run.
 
 Facts are what an agent last said of its host. What the agent judges when a run is prepared is judged here as it does
-(agents/internal/trial): a launch that would surely fail is not made.
+(agents/internal/agent/trial): a launch that would surely fail is not made.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from downlink.domain.setting import ALWAYS_ASKED
 SAMPLE_BYTES = 64
 ACK_RATE_HZ = 10_000
 DISK_RESERVE_BYTES = 64 << 20
-"""As the agent judges its disk (agents/internal/trial/checks.go)."""
+"""As the agent judges its disk (agents/internal/agent/trial/checks.go)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ UPLOAD_MOST_S = 6 * 3600.0
 SLOWEST_UPLOAD_BPS = 128_000
 SAMPLE_BYTES = 100  # packed; a sample of every field takes less
 MAX_UPLOAD_ORDERS = 100  # without a chunk: agents that fail at once ask twice a second
-AGENT_PAUSE_S = 30.0  # the longest between two tries of an agent (agents/internal/uplink)
+AGENT_PAUSE_S = 30.0  # the longest between two tries of an agent (agents/internal/server/uplink)
 START_MARGIN_S = 1.5
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _ENGAGED = frozenset({HostPhase.PREPARING, HostPhase.READY})

@@ -19,7 +19,7 @@ from downlink.domain.hosts import Host, Use, can_have, disk_bytes, megabytes, us
 from downlink.domain.link import Link
 
 CLOCK_TOLERANCE_MS = 2_000.0
-"""An agent that knows the server's clock less surely takes no run (agents/internal/trial/checks.go)."""
+"""An agent that knows the server's clock less surely takes no run (agents/internal/agent/trial/checks.go)."""
 HYSTART, BUFFERS = "tcp_cubic.hystart", ("mem", "rmem_max", "wmem_max", "tcp_moderate_rcvbuf")
 _OF_THE_CLOCK = frozenset({"clock_offset_ms", "clock_error_ms"})
 

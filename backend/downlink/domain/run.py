@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 
-LATEST_START_S = 10.0  # after its moment, an agent does not begin any more (agents/internal/trial)
+LATEST_START_S = 10.0  # after its moment, an agent does not begin any more (agents/internal/agent/trial)
 MARGIN_RTTS = 20
 
 

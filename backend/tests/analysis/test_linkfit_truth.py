@@ -25,7 +25,7 @@ pytestmark = pytest.mark.sampled("faults")
 
 ROOT = Path(__file__).resolve().parents[3]
 AGENT = ROOT / "agents" / "bin" / "downlink-agent"
-PROFILES = ROOT / "agents" / "internal" / "emulate" / "profiles"
+PROFILES = ROOT / "agents" / "internal" / "lab" / "emulate" / "profiles"
 SEEDS = (100, 300)
 WINDOWS = {"geo-viasat": 18_000_000, "leo-starlink": 1_200_000, "geo-generic": 5_500_000, "terrestrial": 300_000}
 """In flight of flows that fill the link and overflow, if at all, its queue only."""

@@ -207,7 +207,7 @@ def decoders() -> list[Decoder]:
         Decoder("traces as Parquet", [_parquet()], parquet_to_columns),
         Decoder(
             "link profiles",
-            _texts("agents/internal/emulate/profiles/*.yaml", "docs/examples/profiles/*.yaml"),
+            _texts("agents/internal/lab/emulate/profiles/*.yaml", "docs/examples/profiles/*.yaml"),
             partial(_as_text, kept_paths),
         ),
         Decoder("identity providers", [PROVIDER], partial(read_answer, 200)),

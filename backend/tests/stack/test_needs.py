@@ -20,7 +20,7 @@ NOWHERE = Path("/nowhere")
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "docs" / "examples"
 FILES = [*sorted(EXAMPLES.glob("*.yaml")), *sorted((EXAMPLES / "studies").glob("*.yaml"))]
-SHIPPED = [path.stem for path in (ROOT / "agents" / "internal" / "emulate" / "profiles").glob("*.yaml")]
+SHIPPED = [path.stem for path in (ROOT / "agents" / "internal" / "lab" / "emulate" / "profiles").glob("*.yaml")]
 
 
 def make_campaign(*links: str, senders: tuple[int, ...] = (1,)) -> Campaign:

@@ -13,10 +13,10 @@ GO_CALLS = re.compile(
 )
 GO_WITHOUT = {
     "cmd/downlink-agent": "orders that whoever started the program types into it",
-    "internal/controls": "what the kernel says of programs that are loaded into it",
+    "internal/flow/controls": "what the kernel says of programs that are loaded into it",
     "internal/host": "files of the host's own kernel and distribution",
-    "internal/intcpsocket": "its own random numbers",
-    "internal/trial": "its own digest",
+    "internal/intcp/intcpsocket": "its own random numbers",
+    "internal/agent/trial": "its own digest",
 }
 PYTHON_CALLS = re.compile(
     r"json\.loads|\byaml\.\w|csv\.(reader|DictReader)|ZipFile\(|frombuffer|loadtxt|fromstring\(|b64decode"
@@ -67,7 +67,7 @@ def test_every_package_of_the_agent_that_decodes_has_a_fuzzer() -> None:
     agents = ROOT / "agents"
     decoding: set[str] = set()
     fuzzed: set[str] = set()
-    for file in (*agents.glob("cmd/*/*.go"), *agents.glob("internal/*/*.go")):
+    for file in (*agents.glob("cmd/*/*.go"), *agents.glob("internal/**/*.go")):
         text, package = file.read_text(), str(file.parent.relative_to(agents))
         if not file.name.endswith("_test.go"):
             decoding |= {package} if GO_CALLS.search(text) else set()

@@ -20,7 +20,7 @@ JUNIT = """<?xml version="1.0"?><testsuites><testsuite>
 
 
 def events(*rows: dict[str, object]) -> str:
-    return "".join(f"{json.dumps({'Package': 'downlink/agents/internal/spool', **row})}\n" for row in rows)
+    return "".join(f"{json.dumps({'Package': 'downlink/agents/internal/server/spool', **row})}\n" for row in rows)
 
 
 def test_pytests_file_is_read_as_tests(tmp_path: Path) -> None:

@@ -82,10 +82,11 @@ def test_the_table_has_the_layers_of_the_contracts_from_the_top_down() -> None:
 
 def test_the_page_names_every_package_of_the_agents_and_every_feature_of_the_dashboard() -> None:
     agents, dashboard = (PAGE.partition(f"### `{name}`")[2].partition("### ")[0] for name in ("agents", "frontend"))
-    for text, folder in ((agents, "agents/internal"), (dashboard, "frontend/src/features")):
-        folders = {path.name for path in (ROOT / folder).iterdir() if path.is_dir()}
-        assert len(folders) > 9
-        assert {name for name in folders if f"`{name}`" not in text and f"/{name}`" not in text} == set()
+    packages = {file.parent.name for file in (ROOT / "agents" / "internal").rglob("*.go")}
+    features = {path.name for path in (ROOT / "frontend/src/features").iterdir() if path.is_dir()}
+    for text, names in ((agents, packages), (dashboard, features)):
+        assert len(names) > 9
+        assert {name for name in names if f"`{name}`" not in text and f"/{name}`" not in text} == set()
 
 
 def test_a_stored_campaign_is_read_by_one_function() -> None:

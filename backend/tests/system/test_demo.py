@@ -220,7 +220,7 @@ pep: {satellite: {cc: bbr}, terrestrial: {cc: reno}}
 
 
 def test_runs_with_tickets_complete_behind_a_proxy_and_say_that_it_is_there(home: Path) -> None:
-    profile = (ROOT / "agents" / "internal" / "emulate" / "profiles" / "terrestrial.yaml").read_text()
+    profile = (ROOT / "agents" / "internal" / "lab" / "emulate" / "profiles" / "terrestrial.yaml").read_text()
     (home.parent / "profiles").mkdir()
     (home.parent / "profiles" / "proxied.yaml").write_text(profile.replace("base_ms: 10}", "base_ms: 100}") + PROXIED)
     with staying_demo(home, TWO_LINKS.replace("terrestrial.2", "proxied"), "2 of 2 runs complete") as client:

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.verify("faults")
 MB = 1 << 20
 SIZE_MB = 160
 RESERVE_MB = 64
-"""Stays free whatever a run may write (agents/internal/trial/checks.go)."""
+"""Stays free whatever a run may write (agents/internal/agent/trial/checks.go)."""
 CAMPAIGN = """
 name: {name}
 links: [small-disk]

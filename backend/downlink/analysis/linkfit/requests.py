@@ -1,6 +1,6 @@
 """Over how many frames a terminal takes the rate and the share that it asks for (`frames.request_frames`).
 
-The law is that of the emulator (agents/internal/emulate/frames.go), in acknowledgements instead of bytes: what came to the terminal
+The law is that of the emulator (agents/internal/lab/emulate/frames.go), in acknowledgements instead of bytes: what came to the terminal
 is put through it for every delay and number of frames, and what then would have waited is held against what did.
 """
 
