@@ -297,6 +297,10 @@ $(STAMPS)/audit: backend/requirements-audit.lock
 	.cache/audit/bin/python -m pip install -q --require-hashes -r backend/requirements-audit.lock
 	touch $@
 
+.PHONY: house
+house: $(STAMPS)/python ## Draw docs/house.svg again: rooms, floors and arrows from the imports of backend and agents
+	@$(BIN)/python backend/tools/house.py
+
 .PHONY: mutants-agents
 mutants-agents: ## Would the agents' tests notice? Like make mutants, in emulate, tcpinfo and settings
 	$(MAKE) -C agents mutants N=$(or $(N),100) SEED=$(or $(SEED),1)
