@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.stack.process import Supervisor
 from downlink.stack.servers import start_postgres
 from downlink.storage.migrate import upgrade

@@ -22,12 +22,12 @@ from bench.timing import timed_s
 from downlink.actions.archive import load_archive
 from downlink.codec.chunk import MAX_SAMPLES, PART_CHUNKS
 from downlink.codec.parquet import Columns, columns_to_parquet, joined
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.stack.process import Supervisor
+from downlink.storage.objects import TraceStore
 from downlink.storage.tables import Run
 from downlink.storage.traces import add_part, sealed_parts
 from downlink.storage.unit import UnitFactory, drop_jobs
-from downlink.tracestore import TraceStore
 from tests.fixtures.recorded import ARCHIVE
 from tests.fixtures.s3_server import S3Server
 

@@ -43,7 +43,7 @@ from downlink.domain.errors import (
 from downlink.stack import commands as stack_commands
 
 if TYPE_CHECKING:
-    from downlink.settings import Settings
+    from downlink.process.settings import Settings
     from downlink.storage.unit import UnitFactory
 
 EXIT_STATUS: dict[type[DownlinkError], int] = {
@@ -86,7 +86,7 @@ app.add_typer(tokens, name="token", rich_help_panel="Server")
 
 def _settings(**named: str) -> Settings:
     """InvalidError says which variables are wrong, and why."""
-    from downlink.settings import Settings
+    from downlink.process.settings import Settings
 
     try:
         return Settings(**named)  # type: ignore[arg-type]
@@ -133,8 +133,8 @@ def _which_database() -> str:
 @contextmanager
 def _units() -> Iterator[UnitFactory]:
     """Units of work on the server's database."""
+    from downlink.storage.objects import TraceStore
     from downlink.storage.unit import open_units
-    from downlink.tracestore import TraceStore
 
     settings = _settings_here()
     units = open_units(settings.database, pool_size=1, store=TraceStore.of(settings))
@@ -161,7 +161,7 @@ def _leave() -> NoReturn:
 
 def _started(part: str) -> Settings:
     """What a process of the server does first. Spans come before the rooms: these take the libraries' functions as they are then."""
-    from downlink.spans import start_spans
+    from downlink.process.spans import start_spans
 
     settings = _settings()
     start_spans(settings, part)

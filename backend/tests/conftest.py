@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from sqlalchemy import create_engine, make_url, text
 
 import downlink.api.app
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.stack.process import Supervisor
 from downlink.stack.servers import start_postgres, start_valkey
 from downlink.storage.migrate import upgrade

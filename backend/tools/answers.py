@@ -29,7 +29,7 @@ from bench.database import database
 from downlink.actions.archive import load_archive
 from downlink.codec.parquet import columns_to_parquet, parquet_to_columns, trace_columns
 from downlink.main import app
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from tests.fixtures.foreign_files import ack_csv_file, flent_file, iperf3_file, ndt7_file
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE

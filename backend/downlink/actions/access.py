@@ -15,7 +15,7 @@ from downlink.domain.errors import ConflictError, DeniedError, InvalidError, Not
 from downlink.domain.origin import origin_of
 from downlink.domain.permission import SCOPES, Role, Verb
 from downlink.domain.text import is_one_line
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.storage import access as rows
 from downlink.storage import means
 from downlink.storage.tables import ApiToken, Session, User

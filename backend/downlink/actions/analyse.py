@@ -21,13 +21,13 @@ from downlink.domain.plausible import RATE_TOLERANCE, Measured, implausible
 from downlink.domain.point import ENDS, NO_FLOW, TABLES, Point
 from downlink.domain.run import HostPhase, Reason, RunState
 from downlink.domain.way import way_of
-from downlink.judges import JUDGES, Judge
+from downlink.judging import JUDGES, Judge
+from downlink.judging.traces import FlowTrace, RunTrace, open_run
 from downlink.storage import judged, links, traces
 from downlink.storage import runs as rows
 from downlink.storage.judged import Found
 from downlink.storage.tables import FlowProxy, Metric, Run, RunFlow
 from downlink.storage.unit import Unit
-from downlink.traces import FlowTrace, RunTrace, open_run
 
 
 def analyse_run(unit: Unit, run_id: UUID, now: datetime) -> None:

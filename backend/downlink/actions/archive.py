@@ -23,7 +23,8 @@ from downlink.domain.campaign_state import ENDED, CampaignState
 from downlink.domain.errors import InvalidError
 from downlink.domain.moment import in_utc
 from downlink.domain.run import FINAL, Reason, RunState
-from downlink.judges import JUDGES
+from downlink.judging import JUDGES
+from downlink.judging.traces import open_run
 from downlink.storage import campaigns, judged, reports, runs
 from downlink.storage.archive import (
     AGAIN,
@@ -34,7 +35,6 @@ from downlink.storage.archive import (
     refusing_unfit,
 )
 from downlink.storage.unit import Unit, lock
-from downlink.traces import open_run
 
 FORMATS = ("dl-archive/1", FORMAT)
 """Those that are read; in the first every chunk has a file of its own."""

@@ -20,8 +20,8 @@ from uuid import UUID
 from downlink.domain.errors import ConflictError, InvalidError, NotFoundError
 from downlink.storage import dump
 from downlink.storage.migrate import knows
+from downlink.storage.objects import Folder
 from downlink.storage.unit import UnitFactory
-from downlink.tracestore import Folder
 
 KIND = "downlink backup 1"
 MANIFEST, DATABASE, TRACES = "manifest.json", "database.dump", "traces"

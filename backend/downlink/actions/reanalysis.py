@@ -13,14 +13,14 @@ from downlink.actions.reports import refresh_report
 from downlink.actions.retention import refuse_without_traces
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.domain.errors import ConflictError
-from downlink.judges import COLUMNS
+from downlink.judging import COLUMNS
+from downlink.judging.traces import open_runs
 from downlink.storage import campaigns, reanalysis
 from downlink.storage import runs as run_rows
 from downlink.storage.events import add_event
 from downlink.storage.tables import Run
 from downlink.storage.turn import order_work
 from downlink.storage.unit import Unit
-from downlink.traces import open_runs
 
 LANES = 4
 """Jobs of one campaign that are sent at a time: more would make the jobs of runs wait behind them."""

@@ -13,11 +13,11 @@ from downlink.actions.retention import refuse_without_traces
 from downlink.analysis.exits.outcomes import Timing
 from downlink.analysis.exits.sweep import Outcome, combinations, parameter_sets, rates, sweep
 from downlink.domain.errors import ConflictError, InvalidError
+from downlink.judging.traces import open_flow
 from downlink.storage import campaigns, runs
 from downlink.storage import sweeps as rows
 from downlink.storage.tables import Sweep, SweepPart
 from downlink.storage.unit import Unit
-from downlink.traces import open_flow
 
 Grid = Mapping[str, Sequence[float]]
 TELL_EVERY = timedelta(seconds=1)

@@ -33,7 +33,7 @@ from downlink.api.schemas.accounts import (
 )
 from downlink.domain.access import Caller
 from downlink.domain.permission import Role, Verb
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.storage import accounts as rows
 from downlink.storage.tables import Invitation as InvitationRow
 from downlink.storage.tables import User

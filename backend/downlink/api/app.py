@@ -72,10 +72,10 @@ from downlink.api.sheets import Sheets
 from downlink.api.slots import Slots, Turns
 from downlink.api.waiting import Waiting
 from downlink.courier.provider import Client, Provider
-from downlink.settings import Settings
-from downlink.spans import with_spans
+from downlink.process.settings import Settings
+from downlink.process.spans import with_spans
+from downlink.storage.objects import TraceStore
 from downlink.storage.unit import open_units
-from downlink.tracestore import TraceStore
 
 PREFIX = "/api/v1"
 PARTS = (

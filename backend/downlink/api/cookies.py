@@ -7,7 +7,7 @@ from uuid import UUID
 from fastapi import Request, Response
 
 from downlink.domain.errors import DeniedError
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 

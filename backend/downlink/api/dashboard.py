@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 
 YEAR_S = 31_536_000
 PACKED = {"br": ".br", "gzip": ".gz"}

@@ -19,7 +19,7 @@ from downlink.domain.access import Caller
 from downlink.domain.errors import DeniedError
 from downlink.domain.origin import origin_of
 from downlink.domain.permission import TABLE, Verb
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.storage import owners
 from downlink.storage.unit import Unit, UnitFactory
 

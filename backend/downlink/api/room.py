@@ -13,7 +13,7 @@ import structlog
 from fastapi import Request
 
 from downlink.domain.errors import UnavailableError
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.storage.unit import UnitFactory
 from downlink.storage.watched import database_bytes
 

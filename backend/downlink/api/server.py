@@ -22,8 +22,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from downlink.actions.service import mark_api
 from downlink.api.app import create_app
 from downlink.domain.errors import UnavailableError
-from downlink.logs import configure_logs
-from downlink.settings import Settings
+from downlink.process.logs import configure_logs
+from downlink.process.settings import Settings
 
 GRACE_S = 5
 BEAT_TICKS = 20  # uvicorn's are 0.1 s apart

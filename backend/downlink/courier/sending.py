@@ -8,7 +8,7 @@ from datetime import datetime
 from downlink.courier.mail import MailServer, send_mail
 from downlink.courier.post import post
 from downlink.domain.delivery import Message, Networks, Outcome, chat_body, signing_headers, webhook_body
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

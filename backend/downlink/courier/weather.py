@@ -10,7 +10,7 @@ from downlink.courier.calling import LONGEST_S, Call, RefusedError, Resolve, car
 from downlink.domain.delivery import Networks
 from downlink.domain.errors import UnavailableError
 from downlink.domain.weather_source import Place, WeatherSource
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 
 MOST_BYTES = 256 << 10
 ALLOWED_BY = "DOWNLINK_WEATHER_ALLOW"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from celery import Celery
 
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.storage.unit import Job
 
 PREFIX = "downlink."

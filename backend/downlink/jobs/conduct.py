@@ -14,9 +14,9 @@ from downlink.domain.errors import UnavailableError
 from downlink.domain.weather_source import WeatherSource
 from downlink.jobs.app import make_celery, sender
 from downlink.jobs.mailbox import Mailbox
-from downlink.logs import configure_logs
-from downlink.settings import Settings
-from downlink.spans import span
+from downlink.process.logs import configure_logs
+from downlink.process.settings import Settings
+from downlink.process.spans import span
 from downlink.storage.turn import StoppedError, open_units_in_turn, take_turn, wait_for_order
 from downlink.storage.unit import UnitFactory
 

@@ -12,10 +12,10 @@ from downlink.courier.weather import WeatherService
 from downlink.jobs.app import make_celery, sender
 from downlink.jobs.memory import keep_freed_memory
 from downlink.jobs.tasks import register_tasks
-from downlink.logs import configure_logs
-from downlink.settings import Settings
+from downlink.process.logs import configure_logs
+from downlink.process.settings import Settings
+from downlink.storage.objects import TraceStore
 from downlink.storage.unit import UnitFactory, open_units
-from downlink.tracestore import TraceStore
 
 
 def _unit_opener(app: Celery, settings: Settings) -> Callable[[], UnitFactory]:

@@ -19,8 +19,8 @@ from downlink.domain.event import FLEETING
 from downlink.domain.moment import in_utc
 from downlink.storage import kept, tables
 from downlink.storage.annotating import concerning
+from downlink.storage.objects import Kept
 from downlink.storage.unit import IN_BINARY, Unit
-from downlink.tracestore import Kept
 
 Row = dict[str, Any]
 Key = tuple[Any, ...]

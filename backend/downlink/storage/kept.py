@@ -14,9 +14,9 @@ from uuid import UUID, uuid4
 from sqlalchemy import delete, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
+from downlink.storage.objects import Folder, Kept
 from downlink.storage.tables import Chunk, TraceFolder
 from downlink.storage.unit import Unit
-from downlink.tracestore import Folder, Kept
 
 Place = tuple[UUID, int, str, int]
 """A part by run, flow, point and the sequence of its first chunk."""

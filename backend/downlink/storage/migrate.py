@@ -10,7 +10,7 @@ from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 
 from downlink.domain.errors import ConflictError
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 
 
 def alembic_config(database_url: str) -> Config:

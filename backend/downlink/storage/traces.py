@@ -11,9 +11,9 @@ from sqlalchemy import Select, delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from downlink.storage import kept
+from downlink.storage.objects import Kept
 from downlink.storage.tables import Chunk, Trace, TraceFolder
 from downlink.storage.unit import IN_BINARY, Unit
-from downlink.tracestore import Kept
 
 Address = tuple[int, str, int]
 """Flow, point and sequence of a chunk, within its run."""

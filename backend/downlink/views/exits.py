@@ -23,11 +23,11 @@ from downlink.analysis.exits.outcomes import Interval, Reached, TableRow, Timing
 from downlink.analysis.exits.sliding import ExitTimes
 from downlink.analysis.exits.verdict import DetectorId
 from downlink.domain.errors import InvalidError
-from downlink.judges.exits import CAPACITY, TIMES
+from downlink.judging.exits import CAPACITY, TIMES
+from downlink.judging.traces import open_flow
 from downlink.storage import judged, runs
 from downlink.storage.tables import Exit, Run, RunFlow, SlowStart
 from downlink.storage.unit import Unit
-from downlink.traces import open_flow
 from downlink.views.flows import Flows, Group, complete_flows, run_ids
 from downlink.views.traces import refuse_backward
 

@@ -11,10 +11,10 @@ from uuid import UUID
 from downlink.analysis.hops import COURSES, flow_hops
 from downlink.codec.tables import csv_pieces
 from downlink.domain.errors import NotFoundError
+from downlink.judging.traces import FlowTrace, open_run
 from downlink.storage import runs
 from downlink.storage.tables import Run
 from downlink.storage.unit import Unit, UnitFactory
-from downlink.traces import FlowTrace, open_run
 from downlink.views.traces import refuse_removed
 
 HEADER = ("flow", "hop", "from", "to", "time_s", "node", *COURSES)

@@ -11,10 +11,10 @@ from downlink.analysis.linklog import drawn_link
 from downlink.domain.errors import NotFoundError
 from downlink.domain.metric import LINKED, LOST
 from downlink.domain.sample import WAYS
+from downlink.judging.traces import open_link
 from downlink.storage import judged, runs
 from downlink.storage.tables import FlowLoss, LinkPhase
 from downlink.storage.unit import Unit
-from downlink.traces import open_link
 
 
 def link_course(unit: Unit, run_id: UUID) -> dict[str, Any]:

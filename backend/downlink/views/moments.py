@@ -9,11 +9,11 @@ from uuid import UUID
 
 from downlink.analysis.linklog import interruptions
 from downlink.domain.sample import WAYS
+from downlink.judging.traces import open_link
 from downlink.storage import judged, runs
 from downlink.storage.annotating import annotations_over
 from downlink.storage.tables import Exit, Run, RunFlow
 from downlink.storage.unit import Unit
-from downlink.traces import open_link
 
 MOST_MOMENTS = 2_000
 """More than anybody tells apart; the link's log has all of them."""

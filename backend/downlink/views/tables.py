@@ -14,7 +14,7 @@ from downlink.domain.expectation import checks_of, sentence
 from downlink.domain.metric import LOST, QUANTITIES, STEADY_TIMES
 from downlink.domain.run import RunState
 from downlink.domain.way import Way
-from downlink.judges import JUDGES, SERIES, Cells, Judge, Own
+from downlink.judging import JUDGES, SERIES, Cells, Judge, Own
 from downlink.storage import campaigns, judged, runs
 from downlink.storage.tables import Run
 from downlink.storage.unit import Unit, UnitFactory

@@ -14,12 +14,12 @@ from sqlalchemy import create_engine, make_url, text
 
 from downlink.actions.backup import back_up, restore_backup
 from downlink.domain.errors import ConflictError, InvalidError, UnavailableError
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.stack.servers import embedded_tools
 from downlink.storage import dump, events
 from downlink.storage.migrate import upgrade
+from downlink.storage.objects import TraceStore
 from downlink.storage.unit import UnitFactory, open_units
-from downlink.tracestore import TraceStore
 from tests.actions.test_archive import everything
 from tests.actions.test_notifications import cancelled, stored
 from tests.actions.test_notifications import make as make_channel

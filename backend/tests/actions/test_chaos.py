@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from sqlalchemy import text
 
 from downlink.jobs import tasks
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.storage.tables import Table
 from downlink.storage.unit import UnitFactory, open_units
 from tests.fixtures.broken_database import BrokenDatabase, breakable

@@ -13,7 +13,7 @@ from downlink.actions import retention
 from downlink.actions.archive import load_archive
 from downlink.actions.reanalysis import analyse_again
 from downlink.domain.errors import ConflictError
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.storage.unit import UnitFactory
 from tests.actions.test_archive import archive_of
 from tests.actions.test_faults import ONE, pair

@@ -25,7 +25,7 @@ from downlink.actions.seal import PART_BYTES, PART_CHUNKS, Piece, parts
 from downlink.codec.chunk import Columns, decode_chunk
 from downlink.codec.parquet import columns_to_parquet, joined, row_batches, trace_columns
 from downlink.domain.errors import InvalidError
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.storage import traces
 from downlink.storage.unit import UnitFactory
 from tests.actions.test_archive import archive_of, everything

@@ -13,10 +13,10 @@ from sqlalchemy import text
 from downlink.actions.archive import load_archive
 from downlink.actions.folders import move_traces
 from downlink.domain.errors import NotFoundError, UnavailableError
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.storage import kept
+from downlink.storage.objects import TraceStore
 from downlink.storage.unit import UnitFactory
-from downlink.tracestore import TraceStore
 from tests.actions.test_archive import archive_of, everything
 from tests.actions.test_faults import ONE, pair, until
 from tests.fixtures.lab import Lab

@@ -15,7 +15,7 @@ from downlink.analysis.linkphases import CONGESTION, MOVING, OTHER, flow_losses,
 from downlink.domain.campaign import Phases, Window
 from downlink.domain.metric import LINKED, LOST
 from downlink.domain.sample import link_fields
-from downlink.judges.link import counted_flows
+from downlink.judging.link import counted_flows
 from downlink.storage.tables import RunFlow
 
 STEP_US = 10_000

@@ -15,7 +15,7 @@ from sqlalchemy import text
 from downlink.actions import access
 from downlink.domain.agent import PROTOCOL
 from downlink.domain.errors import DownlinkError
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.storage import access as rows
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import make_host

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fastapi.testclient import TestClient
 
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from tests.api.test_access import sign_up
 from tests.api.test_accounts import account
 from tests.fixtures.lab import API, Lab

@@ -15,7 +15,7 @@ from starlette.datastructures import State
 
 from downlink.api.figures import ServerCollector
 from downlink.api.room import Room
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.stack.servers import free_port
 from downlink.storage.tables import Agent, RunHost
 from downlink.storage.unit import open_units

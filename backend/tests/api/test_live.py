@@ -14,7 +14,7 @@ from sqlalchemy import update
 
 from downlink.actions import access
 from downlink.domain.permission import Role
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.stack.process import Supervisor
 from downlink.stack.servers import start_postgres
 from downlink.storage import access as rows

@@ -12,7 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 from pydantic import SecretStr, ValidationError
 
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.stack.process import Supervisor
 from downlink.storage.unit import UnitFactory
 from tests.api.test_access import PASSWORD, sign_up

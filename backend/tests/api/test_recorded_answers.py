@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.storage.unit import UnitFactory
 from tests.fixtures.story import StillLab, tell
 

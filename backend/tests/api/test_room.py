@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from downlink.api.room import LOOK_EVERY_S, MIB, Room
 from downlink.domain.errors import UnavailableError
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.storage.unit import UnitFactory
 from tests.actions.test_faults import ONE, pair, until
 from tests.api.test_figures import figures

@@ -27,8 +27,8 @@ from downlink.api.examples import EXAMPLES
 from downlink.domain.agent import PROTOCOL
 from downlink.domain.errors import UnavailableError
 from downlink.domain.permission import SCOPES, TABLE, Scope, Verb
+from downlink.process.settings import Settings
 from downlink.protocol.messages import AnyEvent, PollRequest
-from downlink.settings import Settings
 from tests.fixtures.lab import API, Lab
 
 pytestmark = pytest.mark.sampled("faults", one_of=3)

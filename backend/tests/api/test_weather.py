@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from downlink.actions import asking_weather
 from downlink.courier.weather import WeatherService
 from downlink.domain.weather_source import Place
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.storage.unit import UnitFactory
 from downlink.storage.weather_places import list_places
 from tests.actions.test_faults import ONE

@@ -17,7 +17,7 @@ from downlink.api.app import create_app
 from downlink.cli import imports as command
 from downlink.domain.errors import DownlinkError, InvalidError, NotFoundError, UnavailableError
 from downlink.main import app
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from tests.fixtures.foreign_files import ack_csv_file, iperf3_file
 from tests.fixtures.lab import Lab
 

@@ -15,7 +15,7 @@ from kombu.simple import SimpleQueue
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.stack.process import Program, Supervisor, wait_until
 from downlink.stack.servers import start_valkey, valkey_server
 from downlink.storage.unit import UnitFactory

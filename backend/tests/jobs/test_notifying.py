@@ -12,7 +12,7 @@ from downlink.actions import channels
 from downlink.domain.access import COMMAND_LINE
 from downlink.domain.delivery import networks_of
 from downlink.domain.notification import Topic
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.stack.process import wait_until
 from downlink.storage.tables import Channel, Notification
 from tests.fixtures.lab import Lab

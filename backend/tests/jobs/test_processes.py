@@ -19,7 +19,7 @@ from downlink.actions import access
 from downlink.domain.access import COMMAND_LINE
 from downlink.domain.watch import API as API_PULSE
 from downlink.domain.watch import CONDUCTOR
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.stack.process import Program, Supervisor, wait_until
 from downlink.stack.servers import free_port
 from downlink.storage.events import add_event

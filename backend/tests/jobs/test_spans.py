@@ -89,7 +89,7 @@ def test_requests_jobs_and_queries_are_followed_from_process_to_process(
 
 def test_without_a_collector_no_part_of_it_is_loaded() -> None:
     """The queue's library loads the names alone, wherever it finds them."""
-    rooms = "downlink.api.server, downlink.jobs.worker, downlink.jobs.conduct, downlink.spans"
+    rooms = "downlink.api.server, downlink.jobs.worker, downlink.jobs.conduct, downlink.process.spans"
     parts = ("opentelemetry.exporter", "opentelemetry.instrumentation", "opentelemetry.sdk.trace")
     program = f"import sys, {rooms}; print([name for name in sys.modules if name.startswith({parts})])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -12,7 +12,7 @@ import typer
 import yaml
 
 from downlink.main import app
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.stack.launcher import SERVICES
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from downlink.codec.series import unpack_series
 from downlink.domain.errors import ConflictError
 from downlink.domain.metric import LIMITS
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.storage.migrate import alembic_config, upgrade
 
 BEFORE_PLACES, PLACES = "a4c90e27b61d", "b93d61f8a27c"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from sqlalchemy import text
 
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.storage.turn import open_units_in_turn, order_work, take_turn, wait_for_order
 from downlink.storage.unit import UnitFactory
 

@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from sqlalchemy import text
 
 from downlink.actions.archive import load_archive
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.stack.process import Supervisor
 from downlink.stack.servers import start_postgres
 from downlink.storage.events import add_event

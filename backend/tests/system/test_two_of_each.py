@@ -24,7 +24,7 @@ from sqlalchemy import text
 
 from downlink.actions import access
 from downlink.domain.access import COMMAND_LINE
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 from downlink.stack.process import Program, Supervisor, wait_until
 from downlink.stack.servers import free_port, is_listening
 from downlink.storage.unit import UnitFactory

@@ -8,9 +8,9 @@ from downlink.analysis.series import USED_FIELDS
 from downlink.codec.series import pack_series, unpack_series
 from downlink.domain.metric import METRICS as METRIC_NAMES
 from downlink.domain.metric import QUANTITIES
-from downlink.judges.judge import Cells, Judge, Own, Rows
+from downlink.judging.judge import Cells, Judge, Own, Rows
+from downlink.judging.traces import FlowTrace, RunTrace
 from downlink.storage.tables import Metric, RunFlow, StoredSeries
-from downlink.traces import FlowTrace, RunTrace
 
 
 def series_row(each: FlowTrace) -> dict[str, object]:

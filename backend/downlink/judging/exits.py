@@ -13,9 +13,9 @@ from downlink.analysis.exits.flow import FlowExits, judge_flow
 from downlink.analysis.exits.sliding import ExitTimes
 from downlink.analysis.exits.trace import USED_FIELDS
 from downlink.domain.errors import InvalidError
-from downlink.judges.judge import Cells, Judge, Own, Row, Rows
+from downlink.judging.judge import Cells, Judge, Own, Row, Rows
+from downlink.judging.traces import FlowTrace, RunTrace
 from downlink.storage.tables import Exit, RunFlow, SlowStart
-from downlink.traces import FlowTrace, RunTrace
 
 TIMES = ("cg_us", "ex_us", "dp_us", "hr_us", "is_success")
 CAPACITY = ("capacity_us", "capacity_basis", "capacity_rate_bps", "least_rtt_us")

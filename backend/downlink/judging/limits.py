@@ -6,9 +6,9 @@ from downlink.analysis.intervals import plain
 from downlink.analysis.limits import USED_FIELDS, judge_limits
 from downlink.codec.series import pack_series, unpack_series
 from downlink.domain.metric import LIMITS as NAMES
-from downlink.judges.judge import Cells, Judge, Own, Row, Rows
+from downlink.judging.judge import Cells, Judge, Own, Row, Rows
+from downlink.judging.traces import FlowTrace, RunTrace
 from downlink.storage.tables import FlowLimit, RunFlow
-from downlink.traces import FlowTrace, RunTrace
 
 ADVICE = ("bdp_bytes", "is_lower_bound", "max_bytes")
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from downlink.analysis.proxy import SENDER_FIELDS, Known, proxy_signs
-from downlink.judges.judge import Cells, Judge, Own, Row, Rows
+from downlink.judging.judge import Cells, Judge, Own, Row, Rows
+from downlink.judging.traces import FlowTrace, RunTrace
 from downlink.storage.tables import FlowProxy, RunFlow
-from downlink.traces import FlowTrace, RunTrace
 
 VALUES = (
     "path", "near", "ack_lead_ms", "clock_error_ms", "sender_handshake_ms", "receiver_handshake_ms", "probe_rtt_ms",

@@ -7,7 +7,7 @@ import sys
 
 import structlog
 
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 
 # httpx names every address that it calls, and the path of an incoming webhook is a secret.
 QUIET = ("uvicorn.access", "celery.worker.strategy", "celery.app.trace", "alembic", "httpx", "httpcore")

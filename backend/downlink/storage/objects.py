@@ -18,7 +18,7 @@ from obstore.exceptions import BaseError, PermissionDeniedError, Unauthenticated
 from obstore.store import S3Store
 
 from downlink.domain.errors import NotFoundError, UnavailableError
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 
 LANES = 8
 """Requests of one reader or writer that are under way at once: a chunk has 60 kB, and the way to the store is long."""

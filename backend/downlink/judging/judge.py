@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from downlink.codec.tables import Cell
+from downlink.judging.traces import RunTrace
 from downlink.storage.judged import Found
 from downlink.storage.tables import RunFlow, Table
-from downlink.traces import RunTrace
 
 Row = dict[str, Any]
 """As a table takes it, without its run_id."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from downlink.analysis.delays import FlowDelays
 from downlink.codec.sketches import pack_counts
 from downlink.domain.blockdelay import KINDS, Why
-from downlink.judges.judge import Cells, Judge, Own, Row, Rows
+from downlink.judging.judge import Cells, Judge, Own, Row, Rows
+from downlink.judging.traces import RunTrace
 from downlink.storage.tables import FlowDelay, RunFlow
-from downlink.traces import RunTrace
 
 VALUES = ("kind", "mean_ms", "median_ms", "p5_ms", "p95_ms", "n", "clock_error_ms", "why")
 NUMBERS = ("mean_ms", "median_ms", "p5_ms", "p95_ms", "n")

@@ -3,13 +3,13 @@ re-analysis and exports go through `JUDGES`."""
 
 from __future__ import annotations
 
-from downlink.judges.delays import DELAYS
-from downlink.judges.exits import EXITS
-from downlink.judges.judge import Cells, Judge, Own, Row
-from downlink.judges.limits import LIMITS
-from downlink.judges.link import LINK
-from downlink.judges.proxy import PROXY
-from downlink.judges.series import METRICS, SERIES
+from downlink.judging.delays import DELAYS
+from downlink.judging.exits import EXITS
+from downlink.judging.judge import Cells, Judge, Own, Row
+from downlink.judging.limits import LIMITS
+from downlink.judging.link import LINK
+from downlink.judging.proxy import PROXY
+from downlink.judging.series import METRICS, SERIES
 
 JUDGES: tuple[Judge, ...] = (SERIES, METRICS, EXITS, LIMITS, LINK, PROXY, DELAYS)
 COLUMNS = frozenset(name for judge in JUDGES for name in judge.columns)

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from downlink.settings import Settings
+from downlink.process.settings import Settings
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan

@@ -8,9 +8,9 @@ from typing import Any
 from downlink.analysis.linkphases import Window, flow_losses, link_phases, phase_windows
 from downlink.analysis.phases import shared_end_s
 from downlink.domain.metric import LINKED, LOST
-from downlink.judges.judge import Cells, Judge, Own, Row, Rows
+from downlink.judging.judge import Cells, Judge, Own, Row, Rows
+from downlink.judging.traces import RunTrace
 from downlink.storage.tables import FlowLoss, LinkPhase, RunFlow
-from downlink.traces import RunTrace
 
 
 def link_rows(run: RunTrace) -> Rows:

@@ -1,0 +1,1 @@
+"""What every process of the server begins with: its settings, logs and spans."""
