@@ -5,7 +5,7 @@ import { useLogout } from '@/features/session/queries'
 import type { MenuTarget } from '@/ui/MenuButton'
 import { OpenedMenu } from '@/ui/OpenedMenu'
 
-/** What one can do about one's own account. */
+/** What users can do with their account. */
 export function AccountMenu({ session, target }: { session: Session | undefined; target: MenuTarget }) {
   const logout = useLogout()
   return (

@@ -17,7 +17,7 @@ import (
 )
 
 // Registration is per kernel, not per namespace: two agents on one kernel meet the same name. When the other's control
-// is the same program with the same options, holding its link is as good as a registration of one's own, and it lasts
+// is the same program with the same options, holding its link is as good as an own registration, and it lasts
 // until the last holder has gone.
 
 // errOtherOptions means that the name is taken by something else than what was asked for.

@@ -232,7 +232,7 @@ func ProfileNames() []string {
 	return names
 }
 
-// LoadProfile reads a profile that comes with the program, by name, or a file of one's own, by a path with a slash or a
+// LoadProfile reads a profile that comes with the program, by name, or the user's own file, by a path with a slash or a
 // .yaml ending, or a path trace by its .dlpath ending.
 func LoadProfile(nameOrPath string) (Profile, error) {
 	if strings.HasSuffix(nameOrPath, pathEnding) {
