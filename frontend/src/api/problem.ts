@@ -24,7 +24,7 @@ export function isProblem(error: unknown): error is Problem {
 export function problemOf(error: unknown): Problem {
   if (isProblem(error) && typeof error.code === 'string') return error
   if (error instanceof TypeError) return UNREACHABLE
-  return { code: 'answer_unreadable', message: 'The server gave an answer that cannot be read. Its log says more.', details: {} }
+  return { code: 'answer_unreadable', message: 'The server’s answer cannot be read. See its log for details.', details: {} }
 }
 
 /** The places that a problem names, in their order. */

@@ -52,8 +52,8 @@ export function LiveSync() {
   )
 }
 
-const AWAY = 'No live connection. What you see may be old; the page reconnects by itself.'
-const SLOW = 'The server has not answered for some time. What you see may be old; the page keeps waiting.'
+const AWAY = 'No live connection. Data may be out of date; the page reconnects by itself.'
+const SLOW = 'The server has not answered for some time. Data may be out of date; the page keeps waiting.'
 const IDLE = 'The server starts no runs: its conductor has stopped. Ask the server’s administrator to restart it (downlink conductor).'
 
 /** How often a page asks whether the server has room: no event tells of it. */

@@ -21,11 +21,11 @@ const CHOICES: { label: string; choice: SaveChoice }[] = [
   { label: 'CSV, the numbers drawn', choice: { format: 'csv' } },
 ]
 
-const LOST = 'What draws the figure could not be loaded: the connection was lost, or the server has a newer version. Try again.'
+const LOST = 'The figure’s script could not be loaded: the connection was lost, or the server has a newer version. Try again.'
 
 function faultText(error: unknown): string {
   if (isLostFile(error)) return LOST
-  return error instanceof Error ? error.message : 'The figure could not be made.'
+  return error instanceof Error ? error.message : 'The figure could not be drawn.'
 }
 
 /** As what a chart is saved: a figure for paper, or the numbers that it shows. */

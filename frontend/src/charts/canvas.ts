@@ -59,15 +59,12 @@ export async function pngOf({ width, height, shapes }: Scene, scale: number): Pr
   canvas.width = Math.round(width * scale)
   canvas.height = Math.round(height * scale)
   const brush = canvas.getContext('2d')
-  if (!brush) throw new Error('This browser cannot draw pictures; SVG is left.')
+  if (!brush) throw new Error('This browser cannot create PNG pictures; use SVG.')
   brush.fillStyle = '#ffffff'
   brush.fillRect(0, 0, canvas.width, canvas.height)
   brush.scale(scale, scale)
   paint(brush, shapes)
   return new Promise((resolve, reject) =>
-    canvas.toBlob(
-      (blob) => (blob ? resolve(blob) : reject(new Error('The picture is too large for this browser; SVG is left.'))),
-      'image/png',
-    ),
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The picture is too large for this browser; use SVG.'))), 'image/png'),
   )
 }

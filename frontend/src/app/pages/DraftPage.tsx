@@ -107,7 +107,7 @@ interface SaveButtonsProps {
 
 function SaveButtons(props: SaveButtonsProps) {
   return (
-    <Allowed verb="create_campaign" instead="Your role reads: it cannot save campaigns">
+    <Allowed verb="create_campaign" instead="Your role is read-only: it cannot save campaigns">
       <Saving {...props} />
     </Allowed>
   )

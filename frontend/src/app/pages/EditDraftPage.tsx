@@ -27,7 +27,7 @@ export function EditDraftPage() {
                 </Link>
               }
             >
-              Only a draft can be changed. Duplicate the campaign, and change the copy.
+              Only drafts can be changed. Duplicate the campaign and change the copy.
             </Empty>
           </Panel>
         )

@@ -45,7 +45,7 @@ export function SharedLinkPage() {
     open(next)
   })
   return (
-    <Door title="Shared campaign" lead="Somebody shares measurements with you. You need no account.">
+    <Door title="Shared campaign" lead="Someone has shared measurements with you. No account is needed.">
       {error ? <ProblemAlert error={error} onRetry={() => open(secret)} /> : null}
       {secret ? null : <Text size="sm">Open the link that you were given, all of it: what comes after the # is its key.</Text>}
       {secret && !error ? <Text size="sm">Opening…</Text> : null}

@@ -47,7 +47,11 @@ it('an operator changes its own campaign, and duplicates those of others', async
 
 it.each([
   ['/campaigns', ['New campaign', 'Import files', 'Quick test'], 'Your role reads; operators measure'],
-  ['/links', ['Add link', 'Change geo-viasat', 'Delete geo-viasat', 'Quick test on geo-viasat'], 'Your role reads; operators add links'],
+  [
+    '/links',
+    ['Add link', 'Change geo-viasat', 'Delete geo-viasat', 'Quick test on geo-viasat'],
+    'Your role is read-only; operators add links',
+  ],
   ['/agents', ['Add agent'], 'Admins add agents'],
 ])('what a viewer may not do is not offered on %s', async (place, names, reason) => {
   const world = makeWorld()

@@ -90,7 +90,7 @@ function Document({ campaign, report, day, exits, values, around, links, back }:
       <p className={classes.facts}>{whenText(campaign, report)}</p>
 
       <h2>Question</h2>
-      <p className={classes.notes}>{campaign.notes || 'The campaign has no notes that say what it asks.'}</p>
+      <p className={classes.notes}>{campaign.notes || 'The campaign has no notes on its research question.'}</p>
       {campaign.conditions.length > 1 ? (
         <p>It was declared beforehand that the campaign asks about {listed(campaign.spec.primary_metrics.map(askedText))}.</p>
       ) : null}

@@ -34,9 +34,11 @@ export function studyLimits(known: Known): string[] {
           `${plural(around.implausible, 'run')} say what the link cannot give: a rate far above its own, or round trips below what its orbit allows. See these runs before you use the means.`,
         ]
       : []),
-    ...(around.left_out > 0 ? [`${plural(around.left_out, 'run')} were left out of all numbers by hand; each says by whom and why.`] : []),
+    ...(around.left_out > 0
+      ? [`${plural(around.left_out, 'run')} were excluded from all statistics by hand; each shows by whom and why.`]
+      : []),
     ...(around.not_restored > 0
-      ? [`After ${plural(around.not_restored, 'run')} a host was not as it had been before: what followed may have met other settings.`]
+      ? [`After ${plural(around.not_restored, 'run')} a host’s settings differed from before: later runs may have had other settings.`]
       : []),
     ...kernelSentences(around),
     ...(report ? oddSentences(report) : []),
@@ -49,10 +51,10 @@ function stateSentences({ state, runs_ended, runs_total }: CampaignDetail, repor
     found.push(
       state === 'cancelled'
         ? `The campaign was cancelled: ${runs_ended} of ${plural(runs_total, 'planned run')} took place or were given up.`
-        : `The campaign has not ended: ${runs_ended} of ${plural(runs_total, 'planned run')} have. What is said here may change.`,
+        : `The campaign has not ended: ${runs_ended} of ${plural(runs_total, 'planned run')} have. These statements may change.`,
     )
   if (report && !report.is_current) found.push('Newer runs are not in these numbers yet.')
-  if (report?.is_outdated) found.push('The numbers were made by an older version of the analysis than this server has.')
+  if (report?.is_outdated) found.push('The numbers come from an older version of the analysis than this server’s.')
   return found
 }
 

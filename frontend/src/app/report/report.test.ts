@@ -103,7 +103,7 @@ describe('the limits of the study', () => {
     expect(found).toContain('1 flow asked for bbr and ran cubic.')
     expect(found).toContain('1 flow could not be recorded by every ACK and was polled.')
     expect(found.join()).not.toContain('probe')
-    expect(found.join()).toContain('After 1 run a host was not as it had been before')
+    expect(found.join()).toContain('After 1 run a host’s settings differed from before')
   })
 
   it('count failed and missed runs, and say that a campaign goes on', () => {
@@ -115,7 +115,7 @@ describe('the limits of the study', () => {
       counts: { ...one.campaign.counts, complete: 3, failed: 1, missed: 2 },
     }
     const found = studyLimits({ ...one, campaign })
-    expect(found).toContain('The campaign has not ended: 4 of 6 planned runs have. What is said here may change.')
+    expect(found).toContain('The campaign has not ended: 4 of 6 planned runs have. These statements may change.')
     expect(found.join()).toContain('Of 6 attempts, 1 failed and 2 were missed. They are in no mean')
   })
 

@@ -37,14 +37,14 @@ export function AddAgent() {
 function NameForm({ enrol }: { enrol: ReturnType<typeof useEnrol> }) {
   const form = useForm({
     initialValues: { name: '' },
-    validate: { name: (value) => (NAME.test(value) ? null : 'Letters, digits, . _ and -, beginning with a letter or digit') },
+    validate: { name: (value) => (NAME.test(value) ? null : 'Letters, digits, . _ and -; starts with a letter or digit') },
   })
   return (
     <form onSubmit={form.onSubmit(({ name }) => enrol.mutate({ body: { name, expires_in_minutes: 60 } }))} noValidate>
       <Stack gap="sm">
         <TextInput
           label="Name"
-          description="Links and campaigns name the agent by it"
+          description="Name of the agent in links and campaigns"
           placeholder="viasat-client"
           required
           data-autofocus

@@ -25,7 +25,7 @@ export function AgentsPage() {
     <>
       <PageHeader
         title="Agents"
-        description="One process per host, at either end of a link or on the way. It sends, receives or relays, and puts its host back after every run."
+        description="One process per host, at either end of a link or on the way. It sends, receives or relays, and restores its host’s settings after every run."
         actions={<AddAgent />}
       />
       <QueryPanel

@@ -58,11 +58,11 @@ function PauseForm({ agent, onDone }: { agent: Agent; onDone: () => void }) {
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
         <Text size="sm">
-          No run begins on it meanwhile. Its runs wait, and those whose time passes are missed. A run under way ends as planned; cancel it
-          on its own page.
+          No run starts on it meanwhile. Its runs wait, and are missed once their time has passed. A run under way ends as planned; cancel
+          it on its own page.
         </Text>
         <NativeSelect label="How long" data={SPANS} data-autofocus {...form.getInputProps('span')} />
-        <TextInput label="Why" description="What others read; may be empty" maxLength={200} {...form.getInputProps('why')} />
+        <TextInput label="Why" description="Shown to other users; may be empty" maxLength={200} {...form.getInputProps('why')} />
         {pause.error ? <ProblemAlert error={pause.error} /> : null}
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone}>

@@ -63,7 +63,7 @@ it('a name that the agent would refuse is refused here', async () => {
   await userEvent.click(await screen.findByRole('button', { name: 'Add agent' }))
   await userEvent.type(await screen.findByLabelText(/Name/), 'two words')
   await userEvent.click(screen.getByRole('button', { name: 'Show what to type' }))
-  expect(await screen.findByText(/beginning with a letter or digit/)).toBeTruthy()
+  expect(await screen.findByText(/starts with a letter or digit/)).toBeTruthy()
 })
 
 it('without agents the page says how to get the first', async () => {

@@ -106,7 +106,7 @@ function Cancel({ campaign }: { campaign: Campaign }) {
     <ConfirmButton
       variant="default"
       question="Cancel this campaign?"
-      consequence="The run under way is stopped and its hosts are put back as they were. Runs that have ended keep their results."
+      consequence="The current run is stopped and its hosts’ settings are restored. Ended runs keep their results."
       isPending={cancel.isPending}
       error={cancel.error}
       onConfirm={(close) => cancel.mutate({ params: { path: { campaign_id: campaign.id } } }, { onSuccess: close })}

@@ -71,7 +71,7 @@ export function CampaignsPage({ quickTest }: { quickTest: ReactNode }) {
                       Back to the first page
                     </Link>
                   ) : (
-                    'Take a filter away, or search for fewer words.'
+                    'Remove a filter, or search for fewer words.'
                   )}
                 </Empty>
               </Panel>

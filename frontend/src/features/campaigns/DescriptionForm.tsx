@@ -38,20 +38,20 @@ export function DescriptionForm({ campaign, onDone }: { campaign: CampaignDetail
         />
         <TagsInput
           label="Tags"
-          description="Enter or a comma ends one. The list of campaigns can be filtered by them."
+          description="Press Enter or comma after each. They filter the list of campaigns."
           data={Object.keys(data?.tags ?? {})}
           maxTags={MAX_TAGS}
           value={tags}
           onChange={setTags}
         />
         <Switch
-          label="Count runs by the address that their senders saw"
-          description="A carrier’s NAT changes it within one path. Switch it on where another address is another path to you."
+          label="Group runs by the public address that their senders saw"
+          description="A carrier’s NAT may change the address on the same path. Turn this on only if another address means another path."
           checked={byAddress}
           onChange={(event) => setByAddress(event.currentTarget.checked)}
         />
         <Text size="sm" c="dimmed">
-          The campaign file stays as it is, and so does everything that is measured.
+          The campaign file and all measurements stay unchanged.
         </Text>
         {describe.error ? <ProblemAlert error={describe.error} /> : null}
         <Group justify="flex-end">

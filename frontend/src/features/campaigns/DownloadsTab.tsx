@@ -17,19 +17,19 @@ const FILES = [
   {
     name: 'metrics.csv',
     title: 'Metrics per run',
-    says: 'Per run, flow and phase: throughput, RTT, windows, retransmissions, utilisation. For statistics of your own.',
+    says: 'Per run, flow and phase: throughput, RTT, windows, retransmissions, utilisation. For your own statistics.',
   },
   { name: 'series.csv', title: 'Series per run', says: 'Every flow of every run in one-second bins.' },
   { name: 'runs.csv', title: 'Runs', says: 'Every run and attempt with its state, reason and times; failed and missed runs too.' },
   {
     name: 'exits.csv',
     title: 'Slow-start exits',
-    says: 'Every detector on every flow: exit, window, verdict and the quantities that decided, beside capacity and first loss.',
+    says: 'Every detector on every flow: exit, window, verdict and its inputs, with capacity and first loss.',
   },
   {
     name: 'limits.csv',
     title: 'Limits',
-    says: 'Every flow per second: the share for which each window, the send buffer or the application held it; buffers advised.',
+    says: 'Every flow per second: the share of time limited by each window, the send buffer or the application; recommended buffers.',
   },
   {
     name: 'link.csv',
@@ -39,7 +39,7 @@ const FILES = [
   {
     name: 'proxies.csv',
     title: 'Proxies',
-    says: 'Every flow: whether something on the way ended TCP (a PEP), and the signs of it: acknowledgements, handshakes, windows.',
+    says: 'Every flow: whether a proxy on the path split TCP (a PEP), and the evidence: acknowledgements, handshakes, windows.',
   },
   {
     name: 'delays.csv',
@@ -54,7 +54,7 @@ const FILES = [
   {
     name: 'statistics.csv',
     title: 'Statistics',
-    says: 'Each condition against the first: paired difference, intervals, what the cycles can show, adjusted p values.',
+    says: 'Each condition against the first: paired difference, intervals, statistical power, adjusted p values.',
   },
   {
     name: 'outliers.csv',
@@ -101,7 +101,7 @@ export function DownloadsTab({ campaign, isVisited = false }: { campaign: Campai
     >
       <NativeSelect
         label="Form of the tables"
-        description="Plain keeps every digit, for programs. A spreadsheet’s has 15 digits and empty cells for thresholds that were never set."
+        description="Plain keeps every digit, for programs. The spreadsheet form has 15 digits, and empty cells for thresholds that were never set."
         maw={440}
         mb="md"
         mx="md"

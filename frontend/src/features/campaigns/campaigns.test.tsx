@@ -286,7 +286,7 @@ describe('live progress', () => {
     const progress = await screen.findByRole('region', { name: 'Progress' })
     expect((await within(progress).findByText(/^Next:/)).textContent).toBe('Next: HyStart off, cycle 3, as soon as it can')
     expect(within(progress).getByText(/left, until 2 Jan, 03:0\d UTC$/)).toBeTruthy()
-    expect(within(progress).getByText(/carried; the plan comes to .* at most$/)).toBeTruthy()
+    expect(within(progress).getByText(/transferred of at most .* planned$/)).toBeTruthy()
   })
 
   it('results of a campaign under way are marked as provisional, those of a complete one are not', async () => {
@@ -323,7 +323,7 @@ describe('the verbs', () => {
     renderAt(`/campaigns/${IDS.running}`)
     await userEvent.click(await screen.findByRole('button', { name: 'Cancel' }))
     const dialog = await screen.findByRole('dialog')
-    expect(dialog.textContent).toContain('hosts are put back as they were')
+    expect(dialog.textContent).toContain('hosts’ settings are restored')
     expect(world.campaigns[0]?.state).toBe('running')
     await userEvent.click(within(dialog).getByRole('button', { name: 'Cancel' }))
     await waitFor(() => expect(world.campaigns[0]?.state).toBe('cancelled'))
@@ -368,7 +368,7 @@ describe('a campaign that goes on until its means are known', () => {
     serve(world)
     renderAt(`/campaigns/${IDS.running}`)
     expect(await screen.findByText('Until Throughput, steady state is known')).toBeTruthy()
-    expect(screen.getByText('± 5 % of the mean is asked for · 12 of at most 60 cycles have begun')).toBeTruthy()
+    expect(screen.getByText('± 5 % of the mean requested · 12 of at most 60 cycles have begun')).toBeTruthy()
     const row = (name: string) => screen.getByRole('rowheader', { name }).closest('tr')?.textContent
     expect(row('wide')).toBe('geowide12100± 7.25 %not yet')
     expect(row('narrow')).toContain('± 4.00 %yes')

@@ -12,9 +12,9 @@ const STATE: Precision = {
 
 describe('how exactly means are known, in words', () => {
   it('says what is asked for, how many cycles have begun, and why it ended', () => {
-    expect(precisionText(STATE)).toBe('± 5 % of the mean is asked for · 12 of at most 60 cycles have begun')
+    expect(precisionText(STATE)).toBe('± 5 % of the mean requested · 12 of at most 60 cycles have begun')
     expect(precisionText({ ...STATE, cycles: 1, ended: 'precise_enough' })).toBe(
-      '± 5 % of the mean is asked for · 1 of at most 60 cycles has begun · Ended because every condition is that narrow',
+      '± 5 % of the mean requested · 1 of at most 60 cycles has begun · Ended: every condition reached this precision',
     )
     expect(precisionText({ ...STATE, ended: 'most_cycles' })).toContain('Ended with its last cycle')
   })
@@ -24,6 +24,6 @@ describe('how exactly means are known, in words', () => {
     const none = { ...WIDTH, half_width_percent: null }
     expect(widthText({ ...none, runs: 0, mean: null, half_width: null })).toBe('needs five runs')
     expect(widthText({ ...none, runs: 4, half_width: null })).toBe('needs five runs')
-    expect(widthText({ ...none, mean: 0, half_width: 0 })).toBe('no percentage of a mean of zero')
+    expect(widthText({ ...none, mean: 0, half_width: 0 })).toBe('undefined for a mean of zero')
   })
 })

@@ -26,10 +26,10 @@ describe('the end', () => {
   })
 })
 
-it('what was carried is held against the limit, or else against the plan', () => {
-  expect(bytesText({ used_bytes: 1_200_000_000, limit_bytes: 5_000_000_000 }, 7, true)).toBe('1.20 GB carried of the limit of 5.00 GB')
-  expect(bytesText({ used_bytes: 0, limit_bytes: null }, 4_000_000_000, false)).toBe('0 B carried; the plan comes to 4.00 GB at most')
-  expect(bytesText({ used_bytes: 0, limit_bytes: null }, 4_000_000, true)).toBe('0 B carried; one firing comes to 4.00 MB at most')
+it('what was transferred is held against the limit, or else against the plan', () => {
+  expect(bytesText({ used_bytes: 1_200_000_000, limit_bytes: 5_000_000_000 }, 7, true)).toBe('1.20 GB transferred of the limit of 5.00 GB')
+  expect(bytesText({ used_bytes: 0, limit_bytes: null }, 4_000_000_000, false)).toBe('0 B transferred of at most 4.00 GB planned')
+  expect(bytesText({ used_bytes: 0, limit_bytes: null }, 4_000_000, true)).toBe('0 B transferred of at most 4.00 MB per firing')
 })
 
 it('a failed attempt stays visible beside the one that replaced it', () => {

@@ -32,8 +32,8 @@ export function bytesText(
   planned_bytes: number,
   isFired: boolean,
 ): string {
-  if (limit_bytes !== null) return `${formatBytes(used_bytes)} carried of the limit of ${formatBytes(limit_bytes)}`
-  return `${formatBytes(used_bytes)} carried; ${isFired ? 'one firing' : 'the plan'} comes to ${formatBytes(planned_bytes)} at most`
+  if (limit_bytes !== null) return `${formatBytes(used_bytes)} transferred of the limit of ${formatBytes(limit_bytes)}`
+  return `${formatBytes(used_bytes)} transferred of at most ${formatBytes(planned_bytes)} ${isFired ? 'per firing' : 'planned'}`
 }
 
 /** "4 of 6 runs done · 1 failed". A run that was cancelled is not done. */

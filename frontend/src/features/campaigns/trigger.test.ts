@@ -19,9 +19,7 @@ const STATE: TriggerState = {
 describe('a trigger in words', () => {
   it('says what it waits for and how often it has fired', () => {
     expect(waitingText(STATE)).toBe('Waiting for a signed call · fired 1 of at most 100 times')
-    expect(waitingText({ ...STATE, is_waiting: false, most: 1 })).toBe(
-      'Does not wait any more for a signed call · fired 1 of at most 1 time',
-    )
+    expect(waitingText({ ...STATE, is_waiting: false, most: 1 })).toBe('No longer waits for a signed call · fired 1 of at most 1 time')
   })
 
   it('shows the value with its unit and who said it', () => {

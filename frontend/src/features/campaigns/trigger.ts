@@ -3,7 +3,7 @@ import { plural } from '@/lib/format'
 
 /** "Waiting for a signed call · fired 2 of at most 100 times". */
 export function waitingText({ is_waiting, waiting_for, fired, most }: TriggerState): string {
-  const waits = is_waiting ? `Waiting for ${waiting_for}` : `Does not wait any more for ${waiting_for}`
+  const waits = is_waiting ? `Waiting for ${waiting_for}` : `No longer waits for ${waiting_for}`
   return `${waits} · fired ${fired} of at most ${plural(most, 'time')}`
 }
 

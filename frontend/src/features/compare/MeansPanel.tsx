@@ -58,7 +58,7 @@ export function MeansPanel({ compared, labels, phase }: MeansPanelProps) {
       </ScrollTable>
       {alone.length > 0 ? (
         <Text size="sm" c="dimmed" px="md" py="sm">
-          Known of one side alone: {alone.join(', ')}.
+          Available for one side only: {alone.join(', ')}.
         </Text>
       ) : null}
     </Panel>

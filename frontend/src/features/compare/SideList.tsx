@@ -21,7 +21,7 @@ interface SideListProps {
 /** What is compared, in its order; one of them is the baseline. */
 export function SideList({ chosen, known, baseline, onBaseline, onFlow, onRemove }: SideListProps) {
   return (
-    <Radio.Group label="Baseline" description="The one that the others are compared with" value={baseline} onChange={onBaseline}>
+    <Radio.Group label="Baseline" description="The others are compared with this one" value={baseline} onChange={onBaseline}>
       <ul className={classes.sides}>
         {chosen.map((text, index) => {
           const found = known.get(text)

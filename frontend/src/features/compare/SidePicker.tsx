@@ -17,8 +17,8 @@ export function SidePicker({ chosen, onAdd }: { chosen: readonly string[]; onAdd
   return (
     <Select
       label="Add a condition"
-      description="Type words of a campaign's name, notes or tags, of a link or of a condition."
-      placeholder={isFull ? `${MAX_SIDES} are the most: take one away first` : 'Search campaigns and conditions'}
+      description="Type words from a campaign's name, notes or tags, a link or a condition."
+      placeholder={isFull ? `At most ${MAX_SIDES}: remove one first` : 'Search campaigns and conditions'}
       disabled={isFull}
       searchable
       clearable={false}
@@ -29,7 +29,7 @@ export function SidePicker({ chosen, onAdd }: { chosen: readonly string[]; onAdd
       searchValue={typed}
       onSearchChange={setTyped}
       filter={({ options }) => options}
-      nothingFoundMessage={offered.isPending ? 'Searching …' : 'No condition with complete runs fits these words'}
+      nothingFoundMessage={offered.isPending ? 'Searching …' : 'No condition with complete runs matches these words'}
       onChange={(side) => {
         if (!side) return
         onAdd(side)

@@ -28,7 +28,7 @@ export function UnlikePanel({ unlike, labels }: { unlike: Unlike; labels: readon
     return (
       <Panel
         title="What else is different"
-        description="Nothing that was recorded: settings, flows, hosts, link and analysis are alike. Weather and load are not recorded."
+        description="No recorded difference: settings, flows, hosts, link and analysis are the same. Weather and load are not recorded."
       >
         {null}
       </Panel>

@@ -54,7 +54,7 @@ export function effectSentence({ difference, ratio }: Against, measure: Measure)
 
 /** "Times count up to 20 s, …", where some run did not get there. */
 export const withinSentence = ({ within_s }: Compared) =>
-  within_s === null ? '' : `Times count up to ${within_s} s, the shortest that a run was watched in vain.`
+  within_s === null ? '' : `Times are capped at ${within_s} s, the shortest observation that ended without the event.`
 
 interface UnpairedFigure {
   compared: Compared

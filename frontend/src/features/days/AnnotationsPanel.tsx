@@ -37,13 +37,13 @@ export function AnnotationsPanel({ day, campaign }: { day: CampaignDay; campaign
   return (
     <Panel
       title="Annotations"
-      description="What happened by the clock, numbered as above the strip."
+      description="Events by clock time, numbered as above the strip."
       isFlush
       actions={day.annotations.length > 0 ? add : undefined}
     >
       {day.annotations.length === 0 ? (
         <Empty title="Nothing is noted" action={add}>
-          Rain at the dish, a change at the gateway, a host that was busy: note it, and the strip and its figures show it.
+          Rain at the dish, a change at the gateway, a busy host: add a note, and the strip and its figures show it.
         </Empty>
       ) : (
         <StackedTable
@@ -113,7 +113,7 @@ function Delete({ annotation, number }: { annotation: Annotation; number: number
         color="gray"
         aria-label={`Delete annotation ${number}`}
         question={`Delete annotation ${number}?`}
-        consequence={campaign_id ? 'It is taken out of this campaign.' : `It is taken out of every campaign over ${link}.`}
+        consequence={campaign_id ? 'It is removed from this campaign.' : `It is removed from every campaign over ${link}.`}
         isPending={remove.isPending}
         error={remove.error}
         onConfirm={(done) => remove.mutate({ params: { path: { annotation_id: id } } }, { onSuccess: done })}

@@ -27,7 +27,7 @@ export function QuantitiesPanel({ day, metric, metricTitle }: QuantitiesPanelPro
         <Panel
           key={link}
           title={`Dish and weather of ${link}`}
-          description="By the clock, in UTC: mean, and band from the least to the greatest value."
+          description="By clock time, in UTC: mean, with a band from minimum to maximum."
           isFlush
         >
           {strips
@@ -62,7 +62,7 @@ function Correlations({ campaignId, phase, metric, metricTitle }: CorrelationsPr
   return (
     <Panel
       title={`How it goes with ${metricTitle.toLowerCase()}`}
-      description="Spearman’s rank correlation over complete runs, with its 95 % interval. It says what goes together, not what causes what."
+      description="Spearman’s rank correlation over complete runs, with its 95 % interval. Correlation does not show causation."
       isFlush
     >
       <StackedTable

@@ -32,7 +32,7 @@ function StartFields() {
     <Stack gap="xs">
       <Switch
         label="Start at a set time"
-        description="Otherwise runs begin with the launch."
+        description="Otherwise runs start at the launch."
         checked={value !== undefined}
         onChange={(event) => set(event.currentTarget.checked ? startText({ day: dayAfter('', 1), clock: '18:00', zone }) : undefined)}
       />
@@ -90,7 +90,7 @@ function RepeatFields() {
       <div className={classes.pair}>
         <Select
           label="Repeat"
-          description="The whole timetable again, at the same time of day"
+          description="Repeats the timetable at the same time of day"
           data={[
             { value: 'once', label: 'not at all' },
             { value: 'day', label: 'each day' },
@@ -105,7 +105,7 @@ function RepeatFields() {
           <TextInput
             type="date"
             label="Until"
-            description="The last day on which it may begin"
+            description="Last day on which a repetition may begin"
             required
             error={until.error}
             value={String(until.value ?? '')}
@@ -130,7 +130,7 @@ function HoursList() {
       <legend>Opening hours</legend>
       <Stack gap="sm">
         <Text size="sm" c="dimmed">
-          Runs begin and end within them, by the clock of each link’s own time zone. None: at any time.
+          Runs start and end within these hours, in each link’s own time zone. None: at any time.
         </Text>
         <Reasons path={HOURS} />
         {hours.map((_, index) => (

@@ -184,7 +184,7 @@ export function StopFields({ path, own = false }: { path: readonly (string | num
           label="Size of each flow’s transfer"
           unit="MB"
           factor={MB}
-          help="Bytes that each flow writes; phases of such runs are not judged"
+          help="Bytes that each flow transfers; phases of such runs are not checked"
           required
         />
       ) : null}

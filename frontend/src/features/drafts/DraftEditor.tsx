@@ -45,7 +45,7 @@ function AsText({ text, onChange, problems }: Shown) {
   const names = useMemo(() => ({ links: known.links.map(({ name }) => name), controls: known.controls }), [known])
   const schema = useSchema()
   return (
-    <Panel title="Campaign file" description="YAML or JSON. Ctrl-Space says what may stand at the cursor.">
+    <Panel title="Campaign file" description="YAML or JSON. Press Ctrl-Space for suggestions.">
       <Suspense fallback={<Skeleton height={420} />}>
         <YamlEditor text={text} onChange={onChange} problems={problems} schema={schema.data ?? null} known={names} />
       </Suspense>

@@ -52,7 +52,7 @@ export function DraftForm() {
       <Panel title="Limits and what is tested">
         <Stack gap="md">
           <div className={classes.pair}>
-            <NumberField path={['limits', 'attempts']} label="Tries per run" help="A run that fails is tried again; 1 to 10" />
+            <NumberField path={['limits', 'attempts']} label="Tries per run" help="A failed run is repeated; 1 to 10" />
             <NumberField
               path={['limits', 'bytes']}
               label="Volume limit"
@@ -110,7 +110,7 @@ function Links() {
       value={chosen}
       required
       placeholder={chosen.length > 0 ? undefined : 'Choose a link'}
-      nothingFoundMessage="No such link. Links are made on the page Links."
+      nothingFoundMessage="No such link. Create links on the page Links."
       onChange={(next) => edit(['links'], next)}
     />
   )
@@ -123,7 +123,7 @@ function Conditions() {
   return (
     <Panel
       title="Conditions"
-      description="What is compared. Each cycle runs every condition once."
+      description="Conditions to compare. Each cycle runs every condition once."
       actions={
         <SegmentedControl
           size="xs"
@@ -210,7 +210,7 @@ function Deliveries() {
   return (
     <Switch
       label="Keep delivery tables"
-      description="When each block left, arrived and was in order. Flows that send messages at a fixed rate have one anyway."
+      description="When each block left, arrived and was in order. Flows that send messages at a fixed rate always have one."
       error={error}
       checked={value === true}
       onChange={(event) => set(event.currentTarget.checked || undefined)}
@@ -222,7 +222,7 @@ function BestEffort() {
   const { value, error, set } = useField(['settings'])
   return (
     <Switch
-      label="Measure where a setting cannot be made"
+      label="Measure even if a setting cannot be changed"
       description="For example in a plain container: settings that a host cannot change stay as they are and are noted in each run’s record. Otherwise nothing is launched."
       error={error}
       checked={value === 'best_effort'}

@@ -22,7 +22,7 @@ export function ExpectFields() {
     else edit(EXPECT, undefined)
   }
   return (
-    <Panel title="What is expected" description="A run with a number outside is marked and reported. It counts all the same.">
+    <Panel title="What is expected" description="A run with a value outside is marked and reported. It still counts.">
       <Stack gap="md">
         <Reasons path={EXPECT} />
         {ranges.map((_, index) => (

@@ -20,7 +20,7 @@ export function StartPage({ onFile }: { onFile: (text: string) => void }) {
       <PageHeader
         trail={<Link to="/campaigns">Campaigns</Link>}
         title="New campaign"
-        description="Choose what to ask. Everything can be changed afterwards."
+        description="Choose a research question. Everything can be changed afterwards."
         actions={
           <Group gap="xs">
             <FileButton accept=".yaml,.yml,.json,text/yaml,application/json" onChange={upload}>

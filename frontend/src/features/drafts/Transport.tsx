@@ -146,7 +146,7 @@ function Offer({ path }: { path: Path }) {
     <>
       <Switch
         label="Messages at a fixed rate"
-        description="Instead of as fast as it can"
+        description="Instead of as fast as possible"
         checked={value !== undefined}
         onChange={(event) => set(event.currentTarget.checked ? FIRST_OFFER : undefined)}
       />

@@ -40,11 +40,11 @@ export function TriggerFields() {
     else edit(WHEN, FIRST[next])
   }
   return (
-    <Panel title="Trigger" description="A launched campaign with a trigger waits. Each time it fires, the timetable begins.">
+    <Panel title="Trigger" description="A launched campaign with a trigger waits. Each time the trigger fires, the timetable starts.">
       <Stack gap="md">
         <Select
           label="Runs start with"
-          description={kind === 'quantity' ? 'Of its dish, its modem or its weather' : undefined}
+          description={kind === 'quantity' ? 'A quantity of the link’s dish, modem or weather' : undefined}
           data={KINDS}
           allowDeselect={false}
           value={kind}
@@ -120,7 +120,7 @@ function Limits() {
       <TextInput
         type="date"
         label="Last day"
-        description="In UTC; none: until it has fired as often as it may"
+        description="In UTC; none: until the maximum number of firings"
         min={dayAfter('', 0)}
         error={until.error}
         value={String(until.value ?? '')}

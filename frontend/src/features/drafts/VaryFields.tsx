@@ -15,7 +15,7 @@ const WAYS: { value: Way; label: string }[] = [
 ]
 const HELP: Readonly<Record<Way, string>> = {
   none: 'Figures show its values along the x-axis',
-  values: 'A condition is made for each value; figures show the values along the x-axis',
+  values: 'Each value becomes a condition; figures show the values along the x-axis',
   links: 'Each link has a value; figures show the values along the x-axis',
 }
 
@@ -62,7 +62,7 @@ function ValuesOfKey() {
     <div className={classes.pair}>
       <Autocomplete
         label="Key"
-        description="Of flows or conditions, or a setting of a host"
+        description="A key of flows or conditions, or a host setting"
         required
         data={[...VARIED_KEYS, ...settings]}
         limit={20}

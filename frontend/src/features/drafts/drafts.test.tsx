@@ -39,7 +39,7 @@ describe('a new campaign', () => {
     expect(await screen.findByRole('heading', { name: 'Timeline' })).toBeTruthy()
     expect(screen.getByText('3.78 GB')).toBeTruthy()
     expect(screen.getByText(/both need link geo-viasat at 0 s/)).toBeTruthy()
-    expect(screen.getByText(/\d+ of \d+ slow-start detectors .* need every ACK and will not decide/)).toBeTruthy()
+    expect(screen.getByText(/\d+ of \d+ slow-start detectors .* need every ACK, so they will return no verdict/)).toBeTruthy()
     expect(screen.getAllByText('4 min 36 s').length).toBeGreaterThan(0)
   })
 
@@ -248,7 +248,7 @@ describe('a saved draft', () => {
   it('what was launched cannot be edited, and says what can be done', async () => {
     serve()
     renderAt(`/campaigns/${IDS.running}/edit`)
-    expect(await screen.findByText(/Duplicate the campaign, and change the copy/)).toBeTruthy()
+    expect(await screen.findByText(/Duplicate the campaign and change the copy/)).toBeTruthy()
   })
 
   it('its file can be taken away', async () => {

@@ -27,7 +27,7 @@ export const INTCP_OPTIONS: readonly IntcpOption[] = [
   {
     name: 'buffer_bytes',
     label: 'Buffer of a relay',
-    help: 'What may wait at a relay; 0: what its hops need',
+    help: 'Buffer of a relay; 0: as large as its hops need',
     initial: '0 MB',
     unit: 'MB',
     factor: MB,
@@ -35,7 +35,7 @@ export const INTCP_OPTIONS: readonly IntcpOption[] = [
   {
     name: 'window_bytes',
     label: 'Window of the receiver',
-    help: 'What it may have asked for and not got; at most 67 MB',
+    help: 'Bytes that it may have requested and not received; at most 67 MB',
     initial: '8.388608 MB',
     unit: 'MB',
     factor: MB,
@@ -43,7 +43,7 @@ export const INTCP_OPTIONS: readonly IntcpOption[] = [
   {
     name: 'hole_packets',
     label: 'Packets that show a loss',
-    help: 'A missing packet counts as lost after so many later ones; 1 to 16',
+    help: 'Later packets after which a missing one counts as lost; 1 to 16',
     initial: '3',
   },
   {
@@ -59,7 +59,7 @@ export const INTCP_OPTIONS: readonly IntcpOption[] = [
   {
     name: 'recovery',
     label: 'Repair of losses',
-    help: 'By each hop, or the receiver asks again end to end',
+    help: 'By each hop, or end to end by the receiver',
     initial: 'hop',
     choices: WHERE,
   },
@@ -73,7 +73,7 @@ export const INTCP_OPTIONS: readonly IntcpOption[] = [
   {
     name: 'handover',
     label: 'At a handover',
-    help: 'A new neighbour is asked at once, or after the receiver’s timeout',
+    help: 'Whether a new neighbour is asked at once, or after the receiver’s timeout',
     initial: 'ask',
     choices: [
       { value: 'ask', label: 'ask at once' },

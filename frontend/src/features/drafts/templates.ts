@@ -79,7 +79,7 @@ export const TEMPLATES: readonly Template[] = [
   {
     key: 'initial-window',
     title: 'Initial window',
-    answers: 'How much sooner is a small object there with 25, 50 or 100 segments in the first round trip?',
+    answers: 'How much sooner does a small object arrive with 25, 50 or 100 segments in the first round trip?',
     figure: 'The curve of object times, as Peters 2021, Figure 6',
     file: 'initial-window.yaml',
     ...GEO,

@@ -81,5 +81,5 @@ export function switched(key: string, chosen: readonly string[] | undefined, all
 /** Which slow-start detectors the samples will be too coarse for; null where all can decide. */
 export function detectorsText({ sampling }: Pick<CampaignSpec, 'sampling'>): string | null {
   if (sampling === 'per_ack') return null
-  return `${NEED_EVERY_ACK} of ${DETECTORS} slow-start detectors (HyStart, HyStart++, BEST) need every ACK and will not decide; with “Record every ACK” (sampling: per_ack) all can.`
+  return `${NEED_EVERY_ACK} of ${DETECTORS} slow-start detectors (HyStart, HyStart++, BEST) need every ACK, so they will return no verdict; turn on “Record every ACK” (sampling: per_ack).`
 }

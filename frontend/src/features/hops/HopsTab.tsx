@@ -28,9 +28,7 @@ interface HopsTabProps {
 }
 
 const NONE = (
-  <Empty title="No flow of this run passes relays">
-    Flows of split TCP and of INTCP do, over a link that names its relays. TCP crosses them as it crosses routers.
-  </Empty>
+  <Empty title="No flow of this run uses relays">Split TCP and INTCP use the relays that a link names. TCP passes them like routers.</Empty>
 )
 
 /** What each hop of a flow over relays did: its bytes, and its course. */
@@ -67,7 +65,7 @@ function Relayed({ run, search, onSearch }: HopsTabProps) {
   )
 }
 
-const OF_CONTENT = ' Other flows ask for the same content: what the sender and the relays counted is of all these flows together.'
+const OF_CONTENT = ' Other flows request the same content: the sender’s and relays’ counts cover all these flows.'
 const HEADS = ['Hop', 'Sent', 'First time and again', 'Lost packets', 'Sent again', 'Answered from the cache']
 
 /** From the sender to the receiver. */
@@ -78,8 +76,8 @@ function Bytes({ run, flow }: { run: Run; flow: FlowHops }) {
       title="Bytes over each hop"
       description={
         flow.is_summed
-          ? 'The relays are sites of an emulated link. Their agent gave only the sums over all sites, so that the hops between them are not shown.'
-          : `From the sender to the receiver. The second part of a bar was sent again on that hop.${flow.is_of_content ? OF_CONTENT : ''}`
+          ? 'The relays are sites of an emulated link. Their agent reported sums over all sites only, so single hops are not shown.'
+          : `From the sender to the receiver. The second part of a bar was retransmitted on that hop.${flow.is_of_content ? OF_CONTENT : ''}`
       }
       isFlush
     >
@@ -133,11 +131,7 @@ function Courses({ run, flow, shown, onShown }: CoursesProps) {
   const legend = flow.hops.map((hop) => curvesOf(hop, name)).find((curves) => curves.length > 1) ?? []
   const [from, to] = [0, flow.end_s]
   return (
-    <Panel
-      title="Each hop over time"
-      description="All charts have one scale. A dashed line: another satellite ends the hop from there on."
-      isFlush
-    >
+    <Panel title="Each hop over time" description="All charts have one scale. A dashed line marks a change of satellite." isFlush>
       <CursorProvider>
         <Group p="md" gap="md">
           <SegmentedControl

@@ -65,7 +65,7 @@ export function pathFigure(run: Run, course: LinkCourse, to: number): Figure {
     ],
     legend: [],
     xTitle: "Seconds since the run's zero",
-    caption: captionOf(`One-way delay of the path ${name}, without queues. Dashed: another path begins.`, runSentence(run)),
+    caption: captionOf(`One-way delay of the path ${name}, without queues. Dashed: change of path.`, runSentence(run)),
     table: curveTable('Time (s)', [{ title: 'One-way delay of the path', unit: 'ms', factor: 1, x: course.time_s, curves }], 0, to),
   }
 }

@@ -71,7 +71,7 @@ it('the strip of a path is near its delay, has a line for each change, and ends 
 it('a run of TCP says which flows have hops', async () => {
   serve()
   renderAt(`/runs/${runId('recorded', 0)}?tab=hops`)
-  expect(await screen.findByText('No flow of this run passes relays')).toBeTruthy()
+  expect(await screen.findByText('No flow of this run uses relays')).toBeTruthy()
 })
 
 it('charts have one scale, and only what was recorded can be chosen', () => {

@@ -37,7 +37,7 @@ export function ImportPage() {
       <PageHeader
         trail={<Link to="/campaigns">Campaigns</Link>}
         title={into ? 'Add files to a campaign' : 'Import files'}
-        description="Measurements of other tools go through the same analysis and pages as runs measured here."
+        description="Measurements of other tools get the same analysis and pages as runs measured here."
       />
       <Panel>
         <Stack gap="md">
@@ -47,7 +47,7 @@ export function ImportPage() {
           {into ? null : (
             <TextInput
               label="Name of the campaign"
-              description="Optional. Without a name it is called “Imported” with date and time."
+              description="Optional. The default name is “Imported” with date and time."
               maw={440}
               maxLength={100}
               value={name}
@@ -57,7 +57,7 @@ export function ImportPage() {
           )}
           <TextInput
             label="Condition of all these files"
-            description="Optional. Runs of one condition are averaged. Without a name it is each file's test, congestion control and direction, such as “cubic upload”."
+            description="Optional. Runs of one condition are averaged. The default is each file's test, congestion control and direction, such as “cubic upload”."
             maw={440}
             maxLength={100}
             value={condition}

@@ -18,6 +18,6 @@ it('says what is too much before it is sent', () => {
   const of = (size: number, count = 1) => Array.from({ length: count }, () => ({ name: 'a.gz', size }))
   expect(sizeProblem(of(5))).toBeNull()
   expect(sizeProblem(of(MAX_FILE_BYTES + 1))).toContain('a.gz is larger')
-  expect(sizeProblem(of(MAX_FILE_BYTES, 2))).toContain('go at once')
+  expect(sizeProblem(of(MAX_FILE_BYTES, 2))).toContain('at once')
   expect(sizeProblem(of(1, 501))).toContain('At most 500 files')
 })

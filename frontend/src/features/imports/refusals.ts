@@ -40,9 +40,9 @@ export function withFiles(chosen: readonly File[], added: readonly File[]): File
 export function sizeProblem(files: readonly Pick<File, 'name' | 'size'>[]): string | null {
   const large = files.find(({ size }) => size > MAX_FILE_BYTES)
   if (large) return `${large.name} is larger than ${formatBytes(MAX_FILE_BYTES)}. Compress it with gzip or zstd.`
-  if (files.length > MAX_FILES) return `At most ${MAX_FILES} files go at once. Import the others afterwards, into the same campaign.`
+  if (files.length > MAX_FILES) return `At most ${MAX_FILES} files at once. Import the others afterwards into the same campaign.`
   const total = files.reduce((sum, { size }) => sum + size, 0)
   return total > MAX_UPLOAD_BYTES
-    ? `These are ${formatBytes(total)}; at most ${formatBytes(MAX_UPLOAD_BYTES)} go at once. Import some of them afterwards, into the same campaign.`
+    ? `These are ${formatBytes(total)}; at most ${formatBytes(MAX_UPLOAD_BYTES)} at once. Import some of them afterwards into the same campaign.`
     : null
 }

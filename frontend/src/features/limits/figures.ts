@@ -25,7 +25,7 @@ export function limitsFigure(groups: readonly LimitGroup[], campaign: string): F
     columns: [{ panels: [barsPanel('What limited the flows (% of time)', rows)] }],
     legend,
     caption: captionOf(
-      "Share of a flow's time for which each window, the send buffer or the application held it, by the kernel's own counters: mean over runs.",
+      "Share of a flow's time limited by each window, the send buffer or the application, by the kernel's own counters: mean over runs.",
       countSentence(groups.map((group, index) => ({ label: rows[index]?.label ?? '', n: group.runs }))),
       `Link ${groups[0]?.link}. Campaign “${campaign}”.`,
     ),
@@ -54,7 +54,7 @@ export function secondsFigure(run: Run, flow: FlowLimits, from: number, to: numb
     columns: [{ panels: [sharePanel({ title, unit: 'share of each second' }, { x: bin_s, layers, from, to })] }],
     legend,
     xTitle: "Seconds since the flow's first data byte",
-    caption: captionOf("What held the flow in each second, by the kernel's own counters (n = 1).", runSentence(run)),
+    caption: captionOf("What limited the flow in each second, from the kernel's counters (n = 1).", runSentence(run)),
     table: {
       heads: ['Time (s)', ...LIMITS.map(({ title: own }) => `${own} (% of the second)`)],
       rows: bin_s.map((at, index): Cell[] => [at, ...layers.map((layer) => percent(layer[index]))]),

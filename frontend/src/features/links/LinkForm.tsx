@@ -49,7 +49,7 @@ export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => vo
           />
           <NumberInput
             label="Rate tolerance"
-            description="Runs beyond it are marked as implausible"
+            description="Runs above it are marked implausible"
             suffix=" %"
             min={0}
             max={1000}
@@ -66,7 +66,7 @@ export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => vo
           <NumberInput label="Data allowance a month" suffix=" GB" min={0} placeholder="no limit" {...form.getInputProps('allowance_gb')} />
           <NumberInput
             label="Its month begins on day"
-            description="1 to 28, at midnight by the link’s clock"
+            description="1 to 28, at midnight in the link’s time zone"
             min={1}
             max={28}
             allowDecimal={false}
@@ -83,7 +83,7 @@ export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => vo
           />
           <Agents
             label="Senders"
-            description="In order: campaigns count them from 1"
+            description="In order; campaigns number them from 1"
             data={names}
             empty="Choose agents"
             required
@@ -91,19 +91,19 @@ export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => vo
           />
           <Agents
             label="Relays"
-            description="On the way, from the senders to the receiver: for split TCP and INTCP"
+            description="On the path, from the senders to the receiver: for split TCP and INTCP"
             data={names}
             {...form.getInputProps('relays')}
           />
           <Agents
             label="Further receivers"
-            description="Attached along the way; campaigns count them from 2"
+            description="Attached along the path; campaigns number them from 2"
             data={names}
             {...form.getInputProps('further_receivers')}
           />
           <Autocomplete
             label="Time zone"
-            description="Of the terminal: its nights are shaded in the day strip"
+            description="The terminal’s time zone: its nights are shaded in the day strip"
             placeholder="not given"
             data={TIME_ZONES}
             limit={50}
@@ -111,7 +111,7 @@ export function LinkForm({ link, onDone }: { link: Link | null; onDone: () => vo
           />
           <NumberInput
             label="Latitude"
-            description="Of the terminal, degrees north: a weather service is asked about it, to about a kilometre"
+            description="Of the terminal, degrees north. The weather service gets it rounded to about a kilometre"
             placeholder="not given"
             min={-90}
             max={90}

@@ -121,7 +121,7 @@ function StationForm({ link }: { link: Link }) {
       {send.data ? (
         <Text size="sm" role="status">
           {plural(send.data.values, 'value')}, {send.data.stored} of them new.
-          {send.data.differing > 0 ? ` ${send.data.differing} differ from what is stored for their moments, which stays.` : ''}
+          {send.data.differing > 0 ? ` ${send.data.differing} differ from the stored values, which stay.` : ''}
           {send.data.partial?.length ? ` Left out: ${send.data.partial.join('; ')}.` : ''}
         </Text>
       ) : null}

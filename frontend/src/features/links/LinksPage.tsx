@@ -29,9 +29,9 @@ export function LinksPage() {
     <>
       <PageHeader
         title="Links"
-        description="The paths under test: a terminal with its receiver, and the servers that send through it."
+        description="Paths under test: a terminal with its receiver, and the servers that send through it."
         actions={
-          <Allowed verb="create_link" instead="Your role reads; operators add links">
+          <Allowed verb="create_link" instead="Your role is read-only; operators add links">
             <Button onClick={() => setOpen('new')}>Add link</Button>
           </Allowed>
         }
@@ -51,7 +51,8 @@ export function LinksPage() {
                   </Allowed>
                 }
               >
-                A link needs an agent behind the terminal and at least one that sends. Add <PageLink to="/agents">agents</PageLink> first.
+                A link needs an agent behind the terminal and at least one sending agent. Add <PageLink to="/agents">agents</PageLink>{' '}
+                first.
               </Empty>
             ) : null
           }

@@ -78,13 +78,13 @@ export function checkValues(values: LinkValues): Partial<Record<keyof LinkValues
   if (!(Number(values.rate_mbps) > 0)) wrong.rate_mbps = 'Give the rate in Mb/s, above zero'
   if (!(Number(values.base_rtt_ms) > 0)) wrong.base_rtt_ms = 'Give the round-trip time in ms, above zero'
   if (!values.receiver) wrong.receiver = 'Choose the agent behind the terminal'
-  if (values.senders.length === 0) wrong.senders = 'Choose at least one agent that sends'
+  if (values.senders.length === 0) wrong.senders = 'Choose at least one sending agent'
   if (values.senders.includes(values.receiver)) wrong.senders = 'An agent can be at one end only'
   const ends = [values.receiver, ...values.senders]
   if (values.relays.some((name) => ends.includes(name)))
-    wrong.relays = 'A relay is an agent of its own: take it away from the ends, or from here'
+    wrong.relays = 'A relay must be a separate agent: remove it from the ends, or from here'
   if (values.further_receivers.some((name) => ends.includes(name) || values.relays.includes(name)))
-    wrong.further_receivers = 'A further receiver is an agent of its own: take it away from the other places, or from here'
+    wrong.further_receivers = 'A further receiver must be a separate agent: remove it elsewhere, or here'
   if (values.latitude === '' && values.longitude !== '') wrong.latitude = 'Give both, or neither'
   if (values.longitude === '' && values.latitude !== '') wrong.longitude = 'Give both, or neither'
   return wrong

@@ -103,7 +103,7 @@ function Actions({ channel, onShow }: { channel: Channel; onShow: () => void }) 
           size="compact-sm"
           variant="default"
           question={`Remove “${channel.name}”?`}
-          consequence="What is on its way is not sent, and the record of what was sent goes too."
+          consequence="Pending notifications are dropped, and the record of sent ones is deleted."
           isPending={remove.isPending}
           error={remove.error}
           onConfirm={(close) => remove.mutate({ params: { path } }, { onSuccess: close })}

@@ -14,7 +14,7 @@ export function NotificationsPage() {
     <>
       <PageHeader
         title="Notifications"
-        description="The server sends news of what happens: by a signed webhook, to a chat, or by mail. What does not arrive is sent again for 11 hours."
+        description="The server reports events by signed webhook, chat or mail. Failed deliveries are retried for 11 hours."
       />
       <Stack gap="lg">
         <NewChannel hasMail={channels.data?.has_mail ?? false} />

@@ -48,7 +48,7 @@ function Form({ choices, onClose }: { choices: ReadyPath[]; onClose: () => void 
       ) : null}
       <NumberInput
         label="Length"
-        description="24 hours take a minute or two to make"
+        description="24 hours take a minute or two to compute"
         suffix=" h"
         value={hours}
         min={LEAST_HOURS}

@@ -78,7 +78,7 @@ function NotYet({ path }: { path: SatellitePath }) {
     )
   }
   return (
-    <Panel title="Being made" description="24 hours take a minute or two; paths are made one after the other. The map appears by itself.">
+    <Panel title="Being made" description="24 hours take a minute or two; paths are computed one at a time. The map appears by itself.">
       <Making path={path} />
     </Panel>
   )

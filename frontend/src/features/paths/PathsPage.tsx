@@ -29,9 +29,9 @@ export function PathsPage() {
     <>
       <PageHeader
         title="Paths"
-        description="How the way between two places over satellites changes with time: delay, hops, changes of satellite. An emulated link can replay one."
+        description="How a satellite path between two places changes over time: delay, hops, changes of satellite. An emulated link can replay it."
         actions={
-          <Allowed verb="derive" instead="Your role reads; operators make paths">
+          <Allowed verb="derive" instead="Your role is read-only; operators create paths">
             <Button onClick={open}>Make a path</Button>
           </Allowed>
         }
@@ -51,8 +51,8 @@ export function PathsPage() {
                   </Allowed>
                 }
               >
-                Make one of the ready-made paths, for example Beijing to New York. When it is there, look at it on the map, then download
-                its file for the host that emulates the link.
+                Create one of the built-in paths, for example Beijing to New York. When it is ready, view it on the map, then download its
+                file for the host that emulates the link.
               </Empty>
             ) : null
           }

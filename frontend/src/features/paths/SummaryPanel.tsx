@@ -10,7 +10,7 @@ import { headerOf, type PathHeader, placeName, spreadText } from './words'
 export function SummaryPanel({ path }: { path: SatellitePath }) {
   return (
     <Stack gap="lg">
-      <Panel title="Summary" description="Of the whole path, each second. The median, and the least and the greatest value in brackets.">
+      <Panel title="Summary" description="Over the whole path, each second: median, with minimum and maximum in brackets.">
         <Facts items={summaryOf(path)} />
       </Panel>
       <Panel title="Made with" description="The file’s header has every number; the same numbers always give the same file.">

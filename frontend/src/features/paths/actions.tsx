@@ -41,8 +41,8 @@ export function DeletePath({ path, isCompact = false, onDeleted }: ActionProps &
         question={`Delete ${path.ready}?`}
         consequence={
           isUnderWay
-            ? 'It is not made any further. The same path can be made again.'
-            : 'Its file goes too. Files that were downloaded stay, and the same path can be made again.'
+            ? 'Its computation stops. The same path can be created again.'
+            : 'Its file is deleted too. Downloaded copies stay, and the same path can be created again.'
         }
         isPending={remove.isPending}
         error={remove.error}

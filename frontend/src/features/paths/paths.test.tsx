@@ -131,7 +131,7 @@ it('who only reads sees and downloads paths, and is told who makes them', async 
   world.session = { ...world.session, role: 'viewer', may_any: ['read'], may_own: [] }
   serve(world)
   renderAt('/paths')
-  expect(await screen.findByText('Your role reads; operators make paths')).toBeTruthy()
+  expect(await screen.findByText('Your role is read-only; operators create paths')).toBeTruthy()
   expect(await screen.findByRole('link', { name: 'Download london-new-york' })).toBeTruthy()
   expect(screen.queryByRole('button', { name: /^(Make|Delete)/ })).toBeNull()
 })

@@ -83,7 +83,7 @@ function NewPassword({ account, onOffered }: { account: Account; onOffered: (lin
     <ConfirmButton
       size="compact-sm"
       variant="default"
-      question={`Make a link to a new password for ${account.username}?`}
+      question={`Create a password link for ${account.username}?`}
       consequence="The old password works until the link is used; then every browser of this account is signed out."
       isPending={offer.isPending}
       error={offer.error}

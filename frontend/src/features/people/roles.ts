@@ -4,6 +4,6 @@ export type Role = Account['role']
 
 export const ROLES = [
   { value: 'viewer', may: 'Reads everything' },
-  { value: 'operator', may: 'Measures, and changes what is their own' },
+  { value: 'operator', may: 'Measures, and changes their own campaigns and links' },
   { value: 'admin', may: 'Everything, people and agents included' },
 ] satisfies { value: Role; may: string }[]

@@ -20,9 +20,9 @@ export function PlanTab({ campaign }: { campaign: CampaignDetail }) {
           items={[
             ['Links', spec.links.join(', ')],
             ['Timetable', timetableText(spec)],
-            ...untilTexts(spec).map((text) => ['Ends', `${text}; runs, duration and volume are those of the most cycles`] as const),
+            ...untilTexts(spec).map((text) => ['Ends', `${text}; runs, duration and volume are for the maximum number of cycles`] as const),
             ...(spec.expect ? ([['Expected', expectTexts(spec).join('; ')]] as const) : []),
-            ...triggerTexts(spec).map((text) => ['Trigger', `${text}; runs, duration and volume are those of one firing`] as const),
+            ...triggerTexts(spec).map((text) => ['Trigger', `${text}; runs, duration and volume are for one firing`] as const),
             ['Runs', estimate.runs.toLocaleString('en-GB')],
             ['Estimated duration', formatDuration(estimate.duration_s)],
             ['Estimated volume', formatBytes(estimate.bytes)],

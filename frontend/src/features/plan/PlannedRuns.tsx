@@ -14,7 +14,7 @@ export function PlannedRuns({ preview: { estimate, runs, time_zones } }: { previ
   const page = Math.min(wanted, pages)
   const total = estimate.runs.toLocaleString('en-GB')
   return (
-    <Panel title="Planned runs" description="As if launched now. Times are by the clock of the link’s time zone." isFlush>
+    <Panel title="Planned runs" description="As if launched now. Times are in the link’s time zone." isFlush>
       <StackedTable
         label="Planned runs"
         heads={['Starts', 'After', 'Condition', 'Link', 'Cycle', 'Holds the link']}

@@ -15,10 +15,7 @@ export type QuickTestButton = ComponentType<NonNullable<HostAnswer['quick_test']
 export function PreflightPanel({ hosts, quickTest }: { hosts: HostAnswers[]; quickTest: QuickTestButton }) {
   if (hosts.length === 0) return null
   return (
-    <Panel
-      title="Pre-flight"
-      description="What each agent said last of its host, and what its last runs found there. Nothing is sent before you ask for it."
-    >
+    <Panel title="Pre-flight" description="Last known state of each host. No traffic is sent until you ask for it.">
       <div className={classes.hosts}>
         {hosts.map((host) => (
           <HostCard key={host.agent} host={host} quickTest={quickTest} />

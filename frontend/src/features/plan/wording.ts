@@ -55,7 +55,7 @@ const bound = (value: number) => `${Number(value.toPrecision(12))}`
 
 /** How many cycles to expect, of a preview with `until`. */
 export function forecastText({ cycles, half_width_percent, most_cycles, pilot, pilot_ended_at }: NonNullable<CampaignPreview['forecast']>) {
-  if (cycles === null) return `at most ${most_cycles}; no complete campaign with these conditions on these links says how many to expect`
+  if (cycles === null) return `at most ${most_cycles}; no complete campaign with these conditions and links predicts how many`
   const width = half_width_percent === null ? '' : `, ± ${formatNumber(half_width_percent)} % then`
   return `at most ${most_cycles}, expected ${cycles}${width}, by the campaign ${pilot} of ${formatMoment(pilot_ended_at)}`
 }

@@ -22,7 +22,7 @@ export function ReproductionPage() {
     <>
       <PageHeader
         title="Reproduction"
-        description="Published values beside our own, over emulated links and over real ones: each with its 95 % interval and n, and whether that interval holds what was published."
+        description="Published values beside measured ones, over emulated and real links: each with its 95 % interval and n, and whether that interval contains the published value."
       />
       <QueryPanel query={found} skeletonRows={8} empty={({ items }) => (items.length === 0 ? <None /> : null)}>
         {({ items }) => (
@@ -50,7 +50,7 @@ function None() {
 
 function FigurePanel({ figure: { paper, figure, campaigns, rows } }: { figure: Figure }) {
   return (
-    <Panel title={`${paper}, ${figure}`} description="Dashed: what was published. Dot and bar: ours with its 95 % interval." isFlush>
+    <Panel title={`${paper}, ${figure}`} description="Dashed: published. Dot and bar: measured, with its 95 % interval." isFlush>
       <ScrollTable label={`${paper}, ${figure}`} role="table" data-stacks>
         <Table.Thead role="rowgroup">
           <Table.Tr role="row">

@@ -14,11 +14,7 @@ export function RetentionTab({ campaign }: { campaign: CampaignDetail }) {
   const mayDelete = useMay('delete_campaign', campaign.owner_id)
   return (
     <Stack gap="lg">
-      <Panel
-        title="What would go"
-        description="Each part takes along the parts above it. What was removed from the database is room for what comes next."
-        isFlush
-      >
+      <Panel title="What would go" description="Removing a part also removes the parts above it. Freed space is reused." isFlush>
         <QueryPanel query={retention}>
           {(found) => (
             <>
@@ -30,7 +26,7 @@ export function RetentionTab({ campaign }: { campaign: CampaignDetail }) {
       </Panel>
       <Panel
         title="How long it is kept"
-        description="Days after the campaign’s end; an empty field means for good. Look at what would go before you save."
+        description="Days after the campaign’s end; leave empty to keep for ever. Preview the removal before you save."
       >
         <QueryPanel query={retention}>
           {(found) => (

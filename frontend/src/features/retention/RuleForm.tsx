@@ -55,7 +55,7 @@ export function RuleForm({ found, mayDelete }: { found: Retention; mayDelete: bo
       </Group>
       <Checkbox
         mt="md"
-        label="Pin it: nothing is removed, by rule or by hand"
+        label="Pin: nothing is removed, by rule or by hand"
         disabled={!mayDelete}
         {...form.getInputProps('is_pinned', { type: 'checkbox' })}
       />
@@ -69,7 +69,7 @@ export function RuleForm({ found, mayDelete }: { found: Retention; mayDelete: bo
           </Button>
         ) : (
           <Text size="sm" c="dimmed">
-            Only its owner and admins change how long it is kept
+            Only its owner and admins change the retention
           </Text>
         )}
       </Group>
@@ -84,7 +84,7 @@ function Foreseen({ parts }: { parts: DataPart[] }) {
   return (
     <Text size="sm" mt="md" role="status">
       {due.length === 0
-        ? 'Nothing would go by this rule.'
+        ? 'This rule would remove nothing.'
         : due
             .map(
               ({ part, runs, bytes, due_at }) =>

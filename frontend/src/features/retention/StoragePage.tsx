@@ -19,10 +19,7 @@ export function StoragePage() {
   const service = api.useQuery('get', `${API}/service`)
   return (
     <>
-      <PageHeader
-        title="Storage"
-        description="What each campaign takes. How long one is kept, and what goes before its time, is said on the tab Storage of its page."
-      />
+      <PageHeader title="Storage" description="Disk use of each campaign. Set retention on each campaign’s Storage tab." />
       <Stack gap="lg">
         <Panel title="Room">
           <QueryPanel query={service}>
@@ -30,7 +27,7 @@ export function StoragePage() {
               <>
                 {room.reason ? (
                   <Text c="red" mb="sm">
-                    Nothing more is accepted: {room.reason}. Agents keep what they have measured.
+                    No new data is accepted: {room.reason}. Agents keep what they have measured.
                   </Text>
                 ) : null}
                 <Facts items={[...diskFacts(room), ...databaseFacts(room, storage.data)]} />

@@ -78,7 +78,7 @@ it('before something is removed its size and what follows are said', async () =>
   renderAt(AT)
   await userEvent.click(await screen.findByRole('button', { name: 'Remove now: Raw traces' }))
   const dialog = within(await screen.findByRole('dialog'))
-  expect(dialog.getByText(/can no longer be computed again.*This cannot be undone/)).toBeTruthy()
+  expect(dialog.getByText(/cannot be recomputed.*This cannot be undone/)).toBeTruthy()
 })
 
 it('where raw traces are gone the tab says that numbers cannot be computed again', async () => {

@@ -6,13 +6,13 @@ import { formatMoment } from '@/lib/time'
 export const PARTS: Record<DataPart['part'], { title: string; says: string }> = {
   traces: {
     title: 'Raw traces',
-    says: 'Every sample. The numbers stay, and can no longer be computed again: no re-analysis, no sweep, no raw charts.',
+    says: 'Every sample. The numbers stay but cannot be recomputed: no re-analysis, no sweep, no raw charts.',
   },
   series: {
     title: 'Raw traces and series',
     says: 'The one-second series of single runs too. Metrics, verdicts and the campaign’s report stay.',
   },
-  all: { title: 'The whole campaign', says: 'Runs, numbers and report go. Nothing is left of it.' },
+  all: { title: 'The whole campaign', says: 'Everything: runs, numbers and report.' },
 }
 
 /** When a part goes by rule: with the first of it and of those after it, which take it along. */

@@ -8,7 +8,7 @@ import classes from './runs.module.css'
 /** A run is running from the moment at which its start is agreed, a few seconds before the first dial. */
 function whenItBegins({ started_at, import_source, events }: Run): string | undefined {
   const isMeasured = started_at !== null && import_source === null && events.length > 0
-  return isMeasured ? `The transfer began at ${formatInstant(started_at)}, the moment that “running” agreed on.` : undefined
+  return isMeasured ? `Data transfer started at ${formatInstant(started_at)} (agreed start time).` : undefined
 }
 
 /** What happened to the run, in order. */

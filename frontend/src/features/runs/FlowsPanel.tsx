@@ -25,7 +25,7 @@ const HEADS = [
 export function FlowsPanel({ run }: { run: Run }) {
   if (run.flows.length === 0) return null
   return (
-    <Panel title="Flows" description={run.import_source ? 'As in the file.' : 'Asked and actual side by side.'} isFlush>
+    <Panel title="Flows" description={run.import_source ? 'As in the file.' : 'Requested and actual settings.'} isFlush>
       <ScrollTable label="Flows" heads={HEADS} role="table" data-stacks>
         {run.flows.map((flow) => (
           <FlowRow key={flow.flow} flow={flow} flows={run.flows} wasAsked={run.import_source === null} />

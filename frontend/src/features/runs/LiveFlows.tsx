@@ -50,7 +50,7 @@ export function LiveFlows({ live, controls = {} }: { live: Live; controls?: Reco
       {Object.values(history).some((points) => points.length > 1) ? <LazyPart load={loadChart} props={{ history }} waiting={null} /> : null}
       {silent_s > SILENT_AFTER_S ? (
         <Text size="sm" className={classes.silent}>
-          No news of it for {Math.floor(silent_s)} s: what is shown is the last that was heard.
+          No update for {Math.floor(silent_s)} s. Showing the last values received.
         </Text>
       ) : null}
     </>

@@ -14,7 +14,7 @@ export function PlausibleAlert({ run }: { run: Run }) {
     <Alert
       color="orange"
       variant="light"
-      title={implausible?.length ? 'Implausible: this link cannot give these numbers' : 'Decided by a person'}
+      title={implausible?.length ? 'Implausible: this link cannot produce these numbers' : 'Decided by a person'}
     >
       <Stack gap="xs">
         {(implausible ?? []).map((sentence) => (
@@ -24,7 +24,7 @@ export function PlausibleAlert({ run }: { run: Run }) {
         ))}
         {decision ? (
           <Text size="sm">
-            {decision.by} {decision.keeps ? 'keeps it' : 'left it out of all numbers over several runs'}, {formatMoment(decision.at)}:{' '}
+            {decision.by} {decision.keeps ? 'keeps it' : 'excluded it from statistics over several runs'}, {formatMoment(decision.at)}:{' '}
             {decision.why}
           </Text>
         ) : (

@@ -20,7 +20,7 @@ export function CancelRun({ run, children, size = 'sm' }: CancelRunProps) {
       size={size}
       aria-label={`${children}: ${run.condition}, cycle ${run.cycle}`}
       question="Cancel this run?"
-      consequence="The transfer is stopped and the hosts are put back as they were. The run stays in the list as cancelled."
+      consequence="The transfer is stopped and the hosts’ settings are restored. The run stays in the list as cancelled."
       isPending={cancel.isPending}
       error={cancel.error}
       onConfirm={(close) => cancel.mutate({ params: { path: { run_id: run.id } } }, { onSuccess: close })}
@@ -80,9 +80,9 @@ export function RerunFailed({ campaign, count }: { campaign: CampaignDetail; cou
       question={`Run ${plural(count, 'run')} again?`}
       consequence={
         <>
-          What failed, was missed or is incomplete gets another attempt in its place of the plan, with the settings and the cycle that it
-          had. The runs that failed stay in the list. The new attempts use data of the link as the first ones did.
-          {isComplete ? ' The campaign is under way again until they have ended; then its report is rebuilt.' : null}
+          Failed, missed and incomplete runs get another attempt in their slot of the plan, with the settings and the cycle that it had. The
+          runs that failed stay in the list. The new attempts use data of the link as the first ones did.
+          {isComplete ? ' The campaign resumes until they have ended; then its report is rebuilt.' : null}
         </>
       }
       isPending={rerun.isPending}

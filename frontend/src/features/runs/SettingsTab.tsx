@@ -32,7 +32,7 @@ function HostPanel({ host }: { host: RunHost }) {
   return (
     <Panel title={host.agent} description={`${host.roles.join(' and ')} · ${restoredText(host)}`} isFlush>
       {host.is_restored === false ? (
-        <Alert color="red" variant="light" title="This host was not put back as it was" m="md">
+        <Alert color="red" variant="light" title="This host was not restored" m="md">
           Type <code>downlink-agent restore</code> on it. {host.differences.map(String).join(', ')}
         </Alert>
       ) : null}

@@ -15,8 +15,8 @@ export function TracesTab({ run }: { run: Run }) {
       title="Traces"
       description={
         run.traces_removed_at
-          ? `The samples were removed at ${formatMoment(run.traces_removed_at)}: the run’s numbers were computed before, stay, and cannot be computed again.`
-          : 'Every sample as it was taken, unchanged. Lateness is how long after its due moment a sample was read.'
+          ? `The samples were removed at ${formatMoment(run.traces_removed_at)}: the run’s numbers stay but cannot be recomputed.`
+          : 'Every sample, unchanged. Lateness is the delay of a sample behind its due time.'
       }
       isFlush
     >

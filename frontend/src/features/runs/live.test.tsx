@@ -23,7 +23,7 @@ it('a reader is not left with old numbers: after five seconds without a word the
   pass(5)
   expect(screen.queryByText(/No news/)).toBeNull()
   pass(2)
-  expect(screen.getByText('No news of it for 7 s: what is shown is the last that was heard.')).toBeTruthy()
+  expect(screen.getByText('No update for 7 s. Showing the last values received.')).toBeTruthy()
   rerender(show(29))
   expect(screen.queryByText(/No news/)).toBeNull()
   pass(4)

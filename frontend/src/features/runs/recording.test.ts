@@ -41,11 +41,11 @@ describe('a proxy on the way', () => {
     [{ ...signs, path: 'whole' as const }, 'No proxy: one connection from end to end'],
     [
       { ...signs, path: 'split' as const, ack_lead_ms: 274.6 },
-      'A proxy (PEP) ends TCP on the way: bytes were acknowledged 275 ms before they arrived',
+      'A proxy (PEP) splits TCP on the path: bytes were acknowledged 275 ms before they arrived',
     ],
     [
       { ...signs, path: 'split' as const, near: 'sender' as const, ack_lead_ms: 1 },
-      'A proxy (PEP) ends TCP on the way: handshakes took 12 ms at the sender, 588 ms at the receiver',
+      'A proxy (PEP) splits TCP on the path: handshakes took 12 ms at the sender, 588 ms at the receiver',
     ],
   ])('%o: %s', (proxy, says) => {
     expect(proxyText(proxy)).toBe(says)

@@ -27,7 +27,7 @@ type Proxy = NonNullable<RunFlow['proxy']>
 export function proxyText(proxy: RunFlow['proxy'] | undefined): string | null {
   if (!proxy || proxy.path === 'unknown') return null
   if (proxy.path === 'whole') return 'No proxy: one connection from end to end'
-  return `A proxy (PEP) ends TCP on the way: ${proxySigns(proxy).join('; ')}`
+  return `A proxy (PEP) splits TCP on the path: ${proxySigns(proxy).join('; ')}`
 }
 
 function proxySigns({ near, ack_lead_ms, clock_error_ms, sender_handshake_ms, receiver_handshake_ms }: Proxy): string[] {

@@ -30,7 +30,7 @@ it('events have milliseconds, and say when the transfer began', async () => {
   serve()
   renderAt(`/runs/${runId('running', 0)}?tab=events`)
   expect((await screen.findAllByText(/:\d\d\.\d{3} UTC$/)).length).toBeGreaterThan(5)
-  expect(screen.getByText(/^The transfer began at .*\.\d{3} UTC, the moment that “running” agreed on\.$/)).toBeTruthy()
+  expect(screen.getByText(/^Data transfer started at .*\.\d{3} UTC \(agreed start time\)\.$/)).toBeTruthy()
 })
 
 it('a flow tells how it was recorded, and what is missing in the record', async () => {
@@ -118,7 +118,7 @@ describe('the verbs of runs', () => {
     renderAt(`/campaigns/${IDS.running}?tab=runs`)
     await userEvent.click(await screen.findByRole('button', { name: 'Run failed again' }))
     const dialog = await screen.findByRole('dialog', { name: 'Run 1 run again?' })
-    expect(dialog.textContent).toContain('The campaign is under way again')
+    expect(dialog.textContent).toContain('The campaign resumes')
     await userEvent.click(within(dialog).getByRole('button', { name: 'Run failed again' }))
     await waitFor(() => expect(world.runs[IDS.running]?.some(({ attempt, cycle }) => attempt === 2 && cycle === 1)).toBe(true))
   })

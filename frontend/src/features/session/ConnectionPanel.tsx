@@ -23,8 +23,8 @@ export function ConnectionPanel() {
       <Text size="sm" mb="sm">
         {is_connected
           ? has_password
-            ? 'This account is connected: you sign in by either way. Its role stays.'
-            : 'This account was made by signing in there: its role follows what your institute says.'
+            ? 'This account is connected: you can sign in either way. Its role stays.'
+            : 'This account was created by signing in there: your institute determines its role.'
           : 'Not connected: you sign in with your password alone.'}
       </Text>
       {identities.map(({ issuer, subject, created_at }) => (

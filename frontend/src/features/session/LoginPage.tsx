@@ -35,7 +35,7 @@ export function LoginPage() {
   )
   if (setup.data?.is_needed) return <SetupFirst />
   return (
-    <Door title="Sign in" lead="With the account made at set-up.">
+    <Door title="Sign in" lead="With the account created at set-up.">
       <ProviderButton />
       <form onSubmit={submit}>
         <Stack>

@@ -17,7 +17,7 @@ const KINDS: Record<Means['kind'], string> = {
   channel: 'Notifications',
   share: 'Link to a campaign',
   call_secret: 'Secret for calls that start runs',
-  enrolment: 'Right to join as an agent, not used yet',
+  enrolment: 'Unused right to join as an agent',
   invitation: 'Invitation, not used yet',
   visit: 'Sign-in with the identity provider, under way',
 }
@@ -28,7 +28,7 @@ export function MeansPanel() {
   return (
     <Panel
       title="What else gives access"
-      description="Made by this account's browsers and tokens. If somebody else had one of them, end all of it."
+      description="Created by this account's browsers and tokens. If someone else had access to one of them, end all of these."
       isFlush
     >
       <QueryPanel

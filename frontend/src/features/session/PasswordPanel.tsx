@@ -11,7 +11,7 @@ export function PasswordPanel() {
   const form = useForm({
     initialValues: { current: '', password: '', repeated: '' },
     validate: {
-      current: (value) => (value ? null : 'The password that you have now'),
+      current: (value) => (value ? null : 'Your current password'),
       password: checkLength,
       repeated: (value, all) => (value === all.password ? null : 'The two passwords differ'),
     },
@@ -55,7 +55,7 @@ export function PasswordPanel() {
       {change.error ? <ProblemAlert error={change.error} /> : null}
       {change.isSuccess ? (
         <Alert mt="md" color="green" variant="light">
-          The password is changed. Other browsers are signed out. Look below at what else gives access.
+          The password is changed. Other browsers are signed out. Check below what else gives access.
         </Alert>
       ) : null}
     </Panel>

@@ -48,7 +48,7 @@ function SetupForm({ token }: { token: string }) {
     ),
   )
   return (
-    <Door title="Welcome" lead="Make the account that runs this Downlink.">
+    <Door title="Welcome" lead="Create the account that administers this Downlink.">
       <form onSubmit={submit} noValidate>
         <Stack>
           {token ? null : (

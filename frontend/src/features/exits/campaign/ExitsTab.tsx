@@ -44,7 +44,7 @@ function NotYet({ campaign }: { campaign: CampaignDetail }) {
       <Empty title="No exits yet">
         {campaign.state === 'draft'
           ? 'Launch the campaign. Detectors are replayed over each run that is complete.'
-          : 'Detectors are replayed over complete runs, and there is none yet. The Runs tab says how far they are.'}{' '}
+          : 'Detectors are replayed over complete runs, and there is none yet. The Runs tab shows their progress.'}{' '}
         {campaign.origin === 'imported' ? null : detectorsText(campaign.spec)}
       </Empty>
     </Panel>

@@ -30,7 +30,7 @@ export function TableOnePanel({ groups, isImported, actions }: TableOnePanelProp
   return (
     <Panel
       title="Table I: SEARCH 1.0"
-      description="As in the paper on SEARCH (Kachooei 2023), over the flows that were in slow start until their first loss. cg: the curve of SEARCH 1.0 first says that the link is full (more than 10 % of the bytes sent one RTT ago are not delivered yet). ex: SEARCH leaves slow start (more than 25 %). Success: cg ≤ ex < dp, with Wilson's 95 % interval. hr: headroom, over all runs and over the successful ones. Error of bins: how far the curve is off on average for being made of bins, as in its Figure 6b. Capacity, beside it, does not come from that curve: exits are judged by it below. Times are means with Student's 95 % interval over the runs that have them (n)."
+      description="As in the paper on SEARCH (Kachooei 2023), over the flows that were in slow start until their first loss. cg: the curve of SEARCH 1.0 first indicates a full link (more than 10 % of the bytes sent one RTT ago are undelivered). ex: SEARCH leaves slow start (more than 25 %). Success: cg ≤ ex < dp, with Wilson's 95 % interval. hr: headroom, over all runs and over the successful ones. Binning error: mean error of the curve caused by binning, as in its Figure 6b. Capacity does not come from that curve; it judges the exits below. Times are means with Student's 95 % interval over the runs that have them (n)."
       actions={actions}
       isFlush
     >

@@ -24,7 +24,7 @@ export function TimingPanel({ shown: all, bases, group, source }: TimingPanelPro
   return (
     <Panel
       title="Early, good or late"
-      description={`Early: before capacity was reached. Good: after it and before the first loss. Late: not before the loss. Open: neither exit nor loss. Shares of the decidable runs with Wilson's 95 % interval. ${basesText(bases)}`}
+      description={`Early: before capacity was reached. Good: after it and before the first loss. Late: at or after the first loss. Open: no exit and no loss. Shares of the decidable runs with Wilson's 95 % interval. ${basesText(bases)}`}
       actions={<SaveMenu what="Early, good or late" figure={() => timingFigure(shown, group, bases, source)} />}
       isFlush
     >

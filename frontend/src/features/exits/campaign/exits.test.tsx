@@ -18,7 +18,7 @@ describe('the exits of a campaign', () => {
     expect(off?.textContent).toMatch(/^geo-viasat · HyStart off30 % \(0–56\)/)
     expect(off?.textContent?.match(/\([−\d.]+(–| to )[−\d.]+\) s n=3/g)).toHaveLength(5)
     for (const head of ['Capacity', 'cg', 'hr = dp − ex']) expect(within(table).getByRole('columnheader', { name: head })).toBeTruthy()
-    expect(screen.getByText(/the curve of SEARCH 1.0 first says that the link is full/)).toBeTruthy()
+    expect(screen.getByText(/the curve of SEARCH 1.0 first indicates a full link/)).toBeTruthy()
     expect(screen.getByText(/Capacity by the link's emulated rate x least RTT in flight: 3 runs/)).toBeTruthy()
     expect(screen.getByRole('link', { name: 'Download exits.csv' }).getAttribute('href')).toContain(`${IDS.recorded}/exits.csv`)
   })

@@ -50,7 +50,7 @@ export function timingFigure(shown: readonly LookedAt[], group: string, bases: E
     ],
     legend: TIMINGS.map((label, layer) => ({ label, layer })),
     caption: captionOf(
-      `Slow-start exits of ${group}. Early: before capacity was reached. Good: after it and before the first loss. Late: not before the loss. Open: neither exit nor loss. ${basesText(bases)}`,
+      `Slow-start exits of ${group}. Early: before capacity was reached. Good: after it and before the first loss. Late: at or after the first loss. Open: no exit and no loss. ${basesText(bases)}`,
       countSentence(known.map(({ label, shares }) => ({ label, n: shares.good.n }))),
       sourceSentence(source),
     ),

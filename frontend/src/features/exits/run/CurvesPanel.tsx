@@ -40,7 +40,7 @@ export function CurvesPanel({ run, flow, search, onSearch }: CurvesPanelProps) {
   return (
     <Panel
       title="Curves"
-      description="Vertical lines are the exits. Flag, letters and dash differ for each detector; the table below has them in words."
+      description="Vertical lines are the exits. Flag, letters and dash differ for each detector; the table below lists them."
       isFlush
     >
       <div className={classes.controls}>
@@ -87,7 +87,7 @@ function Charts({ run, flow, marks, span: { from_s: from, to_s: to }, onZoom }: 
         <CursorSlider from={from} to={to} unit="s" step={cursorStep(from, to)} />
         {flow.curves ? null : (
           <Text size="sm" px="sm" pb="xs">
-            No curves of SEARCH: the samples are too coarse for its bins, or do not say what was sent.
+            No SEARCH curves: the samples are too coarse for its bins, or lack the bytes sent.
           </Text>
         )}
         {plots.map((plot, index) => (

@@ -41,7 +41,7 @@ function NotYet({ run }: { run: Run }) {
     <Panel>
       <Empty title="No flow has been judged">
         {isToCome
-          ? 'Detectors are replayed over the traces once the run has ended and they are uploaded. This page then fills by itself.'
+          ? 'Detectors are replayed over the traces once the run has ended and they are uploaded. This page then updates by itself.'
           : 'The run ended without a sealed trace of a sender; its reason is above. Another attempt or cycle of this condition may have one.'}
       </Empty>
     </Panel>

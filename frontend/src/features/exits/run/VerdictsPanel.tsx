@@ -23,7 +23,7 @@ export function VerdictsPanel({ flow }: { flow: FlowExits }) {
   return (
     <Panel
       title="Verdicts"
-      description="Early: before capacity was reached. Good: after it and before the first loss. Late: not before the loss. Open: neither exit nor loss. A modelled window is what slow start would have grown on these ACKs: the flow itself had left slow start, and its own window differs."
+      description="Early: before capacity was reached. Good: after it and before the first loss. Late: at or after the first loss. Open: no exit and no loss. A modelled window is what slow start would have reached with these ACKs; the flow itself had left slow start, and its own window differs."
       isFlush
     >
       <ScrollTable label="Verdicts of all detectors">

@@ -20,5 +20,5 @@ it('says which rate the capacity point was judged by', () => {
 it('says that capacity was never reached, and what that means for exits', () => {
   for (const capacity_basis of ['emulated_rate', 'plateau'] as const)
     expect(capacityText({ ...GEO, capacity_us: null, capacity_basis })).toMatch(/^Capacity was never reached.* is early\.$/)
-  expect(capacityText(null)).toContain('no RTT')
+  expect(capacityText(null)).toContain('without an RTT')
 })

@@ -7,14 +7,14 @@ const US_PER_S = 1e6
 
 /** What exits are judged by, in a sentence. */
 export function capacityText(capacity: Capacity | null): string {
-  if (capacity === null) return 'Exits are not called early or good: the trace has no RTT to find the capacity point with.'
+  if (capacity === null) return 'Exits are not judged early or good: without an RTT in the trace there is no capacity point.'
   const { capacity_us, capacity_basis, capacity_rate_bps, least_rtt_us } = capacity
   const rate = `${formatNumber((capacity_rate_bps ?? 0) / 1e6)} Mb/s`
   const rtt = `the least RTT of ${formatNumber(least_rtt_us / 1000)} ms`
   if (capacity_basis === 'plateau')
     return capacity_us === null
       ? 'Capacity was never reached: the delivery rate grew to the end. Every exit before the first loss is early.'
-      : `Capacity: delivery over ${rtt} first reached 90 % of its plateau of ${rate}. The link's rate is not known, was shared, or was not what held the flow.`
+      : `Capacity: delivery over ${rtt} first reached 90 % of its plateau of ${rate}. The link's rate is unknown, was shared, or did not limit the flow.`
   if (capacity_basis === 'link_log')
     return capacity_us === null
       ? `Capacity was never reached: the emulated link was never busy for ${rtt}. Every exit before the first loss is early.`

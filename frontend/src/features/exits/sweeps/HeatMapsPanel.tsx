@@ -25,7 +25,7 @@ export function HeatMapsPanel({ campaign, sweep, search, onSearch }: HeatMapsPan
   return (
     <Panel
       title={`Maps of ${versionName(sweep.detector, sweep.version)}`}
-      description="Percent of the traces on which a parameter set can decide; the capacity point and the first loss stay those of each trace. Numbers has the intervals and n."
+      description="Percent of the traces on which a parameter set can decide; each trace keeps its capacity point and first loss. “Numbers” shows intervals and n."
       actions={sweep.cells ? <SaveMenu what="the maps" figure={() => mapsFigure(campaign, sweep, axes)} /> : null}
     >
       {sweep.cells ? (
@@ -45,7 +45,7 @@ export function HeatMapsPanel({ campaign, sweep, search, onSearch }: HeatMapsPan
         </>
       ) : (
         <Empty title={sweep.state === 'failed' ? 'This sweep failed' : 'Not done yet'}>
-          {sweep.reason ?? `${sweep.done} of ${sweep.total} traces are swept. The maps appear by themselves.`}
+          {sweep.reason ?? `${sweep.done} of ${sweep.total} traces are done. The maps appear by themselves.`}
         </Empty>
       )}
     </Panel>

@@ -60,9 +60,7 @@ function Form({ campaignId, detectors, onDone }: SweepFormProps & { detectors: S
             setTexts({})
           }}
         />
-        <Text size="sm">
-          Give values for one parameter or more, as “20, 30, 35” or “20..50 by 5”. What is left empty keeps its usual value.
-        </Text>
+        <Text size="sm">Give values for one parameter or more, as “20, 30, 35” or “20..50 by 5”. Empty fields keep the default.</Text>
         {detector.parameters.map((parameter) => (
           <Values
             key={`${chosen} ${parameter.name}`}
@@ -73,7 +71,7 @@ function Form({ campaignId, detectors, onDone }: SweepFormProps & { detectors: S
         ))}
         <Text size="sm" c={sets > MAX_SETS ? 'red' : undefined} role="status">
           {filled.length === 0 ? 'No values yet.' : `${plural(sets, 'parameter set')}, each over every trace that can decide.`}
-          {sets > MAX_SETS ? ` At most ${MAX_SETS.toLocaleString('en-GB')}: take fewer values.` : null}
+          {sets > MAX_SETS ? ` At most ${MAX_SETS.toLocaleString('en-GB')}: enter fewer values.` : null}
         </Text>
         {create.error ? <ProblemAlert error={create.error} /> : null}
         <Group justify="flex-end">

@@ -92,7 +92,7 @@ function Delete({ sweep, name }: { sweep: Sweep; name: string }) {
       size="compact-xs"
       variant="default"
       question={`Delete this sweep of ${name}?`}
-      consequence="Its maps are gone; the traces stay, so that it can be made again."
+      consequence="Its maps are deleted. The traces stay, so the sweep can be repeated."
       aria-label={`Delete the sweep of ${name} from ${formatMoment(sweep.created_at)}`}
       isPending={remove.isPending}
       error={remove.error}

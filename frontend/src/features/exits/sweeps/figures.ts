@@ -25,7 +25,7 @@ export function mapsFigure(campaign: string, sweep: Sweep, axes: Axes): Figure {
     legend: [],
     caption: captionOf(
       `${versionName(sweep.detector, sweep.version)} replayed with other parameters over the campaign's traces: ${axes.x} across${axes.y ? `, ${axes.y} down` : ''}${held.length > 0 ? `, held: ${held.join(', ')}` : ''}.`,
-      'Success: exits between capacity and first loss. Early: before capacity. Late: not before the first loss. Headroom: median time from a good exit to the loss.',
+      'Success: exits between capacity and first loss. Early: before capacity. Late: at or after the first loss. Headroom: median time from a good exit to the loss.',
       `n = ${sweep.total} traces.`,
       `Campaign “${campaign}”.`,
     ),

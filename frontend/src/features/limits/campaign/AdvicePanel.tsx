@@ -54,6 +54,6 @@ export function leastBuffer(conditions: AdvicePanelProps['conditions']): number 
 function reason({ bdp_bytes, is_lower_bound, max_bytes }: LinkAdvice): string {
   const grow = `Let buffers grow to ${formatBytes(max_bytes)}`
   return is_lower_bound
-    ? `${grow}: ${formatBytes(bdp_bytes)} were in flight while a buffer held the flows back, so the path has room for more. Measure again with these.`
+    ? `${grow}: ${formatBytes(bdp_bytes)} were in flight while a buffer limited the flows, so the path can hold more. Measure again with these.`
     : `${grow}, 2.5 times the measured bandwidth-delay product of ${formatBytes(bdp_bytes)}.`
 }

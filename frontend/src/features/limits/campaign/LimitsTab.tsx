@@ -28,11 +28,11 @@ const isKnown = (groups: CampaignLimits['groups']) => groups.some(({ shares }) =
 
 function reason({ spec, counts, origin }: CampaignDetail): string {
   if (spec.sampling === 'per_ack')
-    return 'Recording every ACK leaves out the counters that show what held a flow. Run the conditions with “sampling: polled” to see it.'
-  if (counts.complete === 0) return 'What held the flows is judged when the first run is complete.'
+    return 'Recording every ACK omits the counters that show what limited a flow. Use “sampling: polled” to see it.'
+  if (counts.complete === 0) return 'The limits are computed when the first run is complete.'
   return origin === 'imported'
-    ? 'The files do not say how long windows and buffers held the flows.'
-    : "The senders' kernels do not count how long windows and buffers held the flows (Linux 4.10 and later do)."
+    ? 'The files do not record how long windows and buffers limited the flows.'
+    : "The senders' kernels do not count how long windows and buffers limited the flows (Linux 4.10 and later do)."
 }
 
 function Nothing({ campaign }: { campaign: CampaignDetail }) {

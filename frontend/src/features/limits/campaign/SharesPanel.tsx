@@ -15,7 +15,7 @@ export function SharesPanel({ groups, campaign }: { groups: readonly LimitGroup[
   return (
     <Panel
       title="What limited the flows"
-      description="Share of a flow's time for which each window, the send buffer or the application held it: mean over runs with its 95 % confidence interval, in percent."
+      description="Share of a flow's time limited by each window, the send buffer or the application: mean over runs with its 95 % confidence interval, in percent."
       isFlush
       actions={<SaveMenu what="What limited the flows" figure={() => limitsFigure(groups, campaign)} />}
     >

@@ -25,7 +25,7 @@ export function LimitsTab({ run }: { run: Run }) {
   return (
     <Panel
       title="What limited the flows"
-      description="Of each second, the share for which the sender waited for a window or a buffer, or had nothing to send. From the kernel's own counters."
+      description="Share of each second in which the sender waited for a window or a buffer, or had nothing to send. From the kernel's counters."
       isFlush
     >
       <QueryPanel query={limits} empty={({ flows }) => (flows.length === 0 ? <NotJudged run={run} /> : null)}>
@@ -45,7 +45,9 @@ function NotJudged({ run }: { run: Run }) {
   if (!hasTcp(run)) return <Empty title="No flow of this run is TCP">The kernel counts what limits a flow for TCP alone.</Empty>
   return (
     <Empty title="No flow has been judged">
-      {run.reason ? 'The run ended without a usable trace; its reason is above.' : 'It is judged when the traces are uploaded and sealed.'}
+      {run.reason
+        ? 'The run ended without a usable trace; its reason is above.'
+        : 'It is computed when the traces are uploaded and sealed.'}
     </Empty>
   )
 }

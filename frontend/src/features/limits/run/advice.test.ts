@@ -4,7 +4,7 @@ import { adviceSentence, bufferMaximum, mainLimitSentence, percent, silenceReaso
 
 it('names what held the flow most', () => {
   expect(mainLimitSentence({ congestion_window: 0.3, receive_window: 0.61, send_buffer: 0, application: 0.09 })).toBe(
-    'Held by the receive window for 61 % of its time.',
+    'Limited by the receive window for 61 % of its time.',
   )
 })
 
@@ -15,9 +15,7 @@ it('advises buffers, and says when the product is a lower bound', () => {
   expect(adviceSentence({ bdp_bytes: 10_746_000, is_lower_bound: false, max_bytes: 26_869_760 }, [])).toBe(
     'Let tcp_rmem at the receiver and tcp_wmem at the sender grow to 26.9 MB (26,869,760 bytes): the path holds 10.7 MB in flight.',
   )
-  expect(adviceSentence({ bdp_bytes: 6_000_000, is_lower_bound: true, max_bytes: 27_000_832 }, [])).toContain(
-    'so the path has room for more.',
-  )
+  expect(adviceSentence({ bdp_bytes: 6_000_000, is_lower_bound: true, max_bytes: 27_000_832 }, [])).toContain('so the path can hold more.')
 })
 
 it('does not advise buffers that the run had', () => {
@@ -41,5 +39,5 @@ it('small shares keep a decimal, none and all do not', () => {
 it('a trace that does not tell says what to do', () => {
   expect(silenceReason('per_ack', false)).toContain('sampling: polled')
   expect(silenceReason('polled', false)).toContain('4.10')
-  expect(silenceReason('polled', true)).toContain('The file does not say')
+  expect(silenceReason('polled', true)).toContain('The file does not record')
 })

@@ -5,7 +5,7 @@ import { LIMITS } from '@/lib/quantities'
 /** "Held by the receive window for 61 % of its time." */
 export function mainLimitSentence(shares: NonNullable<FlowLimits['shares']>): string {
   const most = LIMITS.reduce((best, one) => (shares[one.name] > shares[best.name] ? one : best))
-  return `Held by the ${most.title.toLowerCase()} for ${percent(shares[most.name])} of its time.`
+  return `Limited by the ${most.title.toLowerCase()} for ${percent(shares[most.name])} of its time.`
 }
 
 /** The largest size that a host's buffer could grow to in this run, in bytes; null where that is not on record. */
@@ -27,16 +27,16 @@ export function adviceSentence(
   }
   const advice = `Let tcp_rmem at the receiver and tcp_wmem at the sender grow to ${formatBytes(max_bytes)} (${max_bytes.toLocaleString('en-GB')} bytes)`
   return is_lower_bound
-    ? `${advice}: ${formatBytes(bdp_bytes)} were in flight while a buffer held the flow back, so the path has room for more.`
+    ? `${advice}: ${formatBytes(bdp_bytes)} were in flight while a buffer limited the flow, so the path can hold more.`
     : `${advice}: the path holds ${formatBytes(bdp_bytes)} in flight.`
 }
 
 /** Why a flow's trace does not tell what held it. */
 export function silenceReason(sampling: RunFlow['sampling'], isImported: boolean): string {
-  if (isImported) return 'The file does not say how long windows and buffers held the flow.'
+  if (isImported) return 'The file does not record how long windows and buffers limited the flow.'
   return sampling === 'per_ack'
-    ? 'Recording every ACK leaves out the counters that show this. Run the condition with “sampling: polled” to see it.'
-    : "The sender's kernel does not count how long windows and buffers held the flow (Linux 4.10 and later do), or samples are missing."
+    ? 'Recording every ACK omits the counters that show this. Use “sampling: polled” to see it.'
+    : "The sender's kernel does not count how long windows and buffers limited the flow (Linux 4.10 and later do), or samples are missing."
 }
 
 /** "61 %", "7.6 %", "< 0.1 %". */

@@ -9,7 +9,7 @@ import { makeWorld } from '@/testing/world'
 it('shows what held the flow, over all and at the cursor', async () => {
   serve()
   renderAt(`/runs/${runId('recorded', 1)}?tab=limits`)
-  expect(await screen.findByText(/^Held by the congestion window for 76 % of its time\.$/)).toBeTruthy()
+  expect(await screen.findByText(/^Limited by the congestion window for 76 % of its time\.$/)).toBeTruthy()
   expect(screen.getByText('Whole flow')).toBeTruthy()
   fireEvent.change(screen.getByRole('slider', { name: 'Cursor' }), { target: { value: '20' } })
   expect(screen.getByText('At 20 s')).toBeTruthy()
@@ -19,7 +19,7 @@ it('shows what held the flow, over all and at the cursor', async () => {
 it('a trace of every ACK does not tell, and why', async () => {
   serve()
   renderAt(`/runs/${runId('acks', 0)}?tab=limits`)
-  expect(await screen.findByText(/^Recording every ACK leaves out the counters/)).toBeTruthy()
+  expect(await screen.findByText(/^Recording every ACK omits the counters/)).toBeTruthy()
 })
 
 it('a run without a trace says so', async () => {

@@ -38,7 +38,7 @@ function Log({ run, log }: { run: Run; log: LinkLog }) {
   const course = useRunLink(run.id)
   return (
     <Stack gap="lg">
-      <Panel title="Link" description="What the emulated link did, from its own log." isFlush>
+      <Panel title="Link" description="The emulated link’s own log." isFlush>
         <QueryPanel
           query={course}
           emptyCodes={{ link_log_not_found: <Empty title="Not uploaded yet">It appears when the log is sealed.</Empty> }}
@@ -47,7 +47,7 @@ function Log({ run, log }: { run: Run; log: LinkLog }) {
         </QueryPanel>
       </Panel>
       {course.data ? <Phases course={course.data} /> : null}
-      <Panel title="Lost packets" description="Counted by the link, retransmitted ones too." isFlush>
+      <Panel title="Lost packets" description="Counted by the link, retransmissions included." isFlush>
         <Losses log={log} />
       </Panel>
       <Facts run={run} log={log} />

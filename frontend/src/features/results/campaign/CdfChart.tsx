@@ -52,7 +52,7 @@ export function CdfChart({ rows, shares, published, title, counted, axis, unit, 
       </Text>
       {published.length > 0 ? (
         <Text size="sm" px="md" pb="sm">
-          Rings: what was published. {published.map(({ sentence }) => sentence).join('; ')}.
+          Rings: published. {published.map(({ sentence }) => sentence).join('; ')}.
         </Text>
       ) : null}
     </CursorProvider>

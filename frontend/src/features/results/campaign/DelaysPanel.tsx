@@ -56,14 +56,14 @@ function Content({ delays, reproduction, groups, source, kind, onKind }: Content
     return (
       <Panel title={words.title}>
         <Empty title="No delivery tables were kept">
-          Write <Code>deliveries: true</Code> in the campaign file: agents then note when each block left, arrived and was there in order.
+          Write <Code>deliveries: true</Code> in the campaign file: agents then record when each block left, arrived and was in order.
         </Empty>
       </Panel>
     )
   return (
     <Panel
       title={words.title}
-      description={`${words.definition} All ${words.counted} count alike; a run with more of them counts for more. The axis ends where every condition has 99 % of them.`}
+      description={`${words.definition} All ${words.counted} have equal weight, so runs with more of them weigh more. The axis ends where every condition has 99 % of them.`}
       isFlush
       actions={
         <SegmentedControl size="xs" aria-label="Which delay" value={kind} onChange={(value) => onKind(value as Kind)} data={CHOICES} />

@@ -60,7 +60,7 @@ export function MetricsPanel({ groups, report, phase, onPhase }: MetricsPanelPro
       </ScrollTable>
       {unknown.length > 0 ? (
         <Text size="sm" c="dimmed" px="md" py="sm">
-          Not known of any run: {unknown.join(', ').toLowerCase().replace('rtt', 'RTT')}.
+          Not available for any run: {unknown.join(', ').toLowerCase().replace('rtt', 'RTT')}.
         </Text>
       ) : null}
     </Panel>

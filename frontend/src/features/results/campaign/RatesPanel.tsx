@@ -57,7 +57,7 @@ function Content({ rates, reproduction, groups, source, kind, onKind }: ContentP
   return (
     <Panel
       title={title}
-      description="All whole seconds of all runs, from start-up to the end. Seconds in which nothing came are 0. The axis ends where every condition has 99 % of its seconds."
+      description="All whole seconds of all runs, from start-up to the end. Seconds without data are 0. The axis ends where every condition has 99 % of its seconds."
       isFlush
       actions={
         <SegmentedControl size="xs" aria-label="Which rate" value={kind} onChange={(value) => onKind(value as Kind)} data={CHOICES} />

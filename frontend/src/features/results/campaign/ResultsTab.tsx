@@ -60,7 +60,7 @@ function NotYet({ campaign, isVisited }: { campaign: CampaignDetail; isVisited: 
   return (
     <Panel>
       <Empty title="No results yet">
-        {isVisited ? NOTHING : (says[campaign.state] ?? 'No run of this campaign was complete. The Runs tab says why, run by run.')}
+        {isVisited ? NOTHING : (says[campaign.state] ?? 'No run of this campaign is complete. The Runs tab shows why.')}
       </Empty>
     </Panel>
   )

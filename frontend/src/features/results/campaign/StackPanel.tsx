@@ -160,7 +160,7 @@ function QuantityChart({ quantity, groups, shown, source, picked, isFirst, isLas
     <Frame
       title={quantity.title}
       unit={quantity.unit}
-      note={shown.hasBands && isBare(quantity, groups) ? 'means alone: most seconds have none' : noteOf(quantity, facts)}
+      note={shown.hasBands && isBare(quantity, groups) ? 'means only: most seconds have no interval' : noteOf(quantity, facts)}
       height={height}
       table={() => (
         <BandTable

@@ -65,7 +65,7 @@ function Drawn({ campaign, report, varied, link, phase, source, search, onSearch
     <Panel
       title={`Over ${varied.key}`}
       description={`Mean over runs ${series.some(hasRuns) ? 'and the single runs' : 'with its 95 % interval'}${isRatio ? ` as multiples of ${base}, cycle by cycle` : ''}. Values of ${varied.key} lie at even distances.${
-        published.length > 0 ? ' Rings: what was published.' : ''
+        published.length > 0 ? ' Rings: published.' : ''
       }`}
       isFlush
       actions={

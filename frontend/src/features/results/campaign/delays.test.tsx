@@ -112,7 +112,7 @@ describe('the panel of delays', () => {
     expect(screen.getAllByText('% of the pairs of seconds, up to here', { exact: false }).length).toBeGreaterThan(0)
     const row = within((await screen.findAllByText('5.00'))[0]?.closest('tr') as HTMLElement)
     for (const text of ['HyStart on', '4.98', '3', '1 of 1']) expect(row.getAllByText(text).length).toBeGreaterThan(0)
-    expect(screen.getByText(/Of two seconds in a row/)).toBeTruthy()
+    expect(screen.getByText(/^Absolute change of the blocks’ mean/)).toBeTruthy()
   })
 
   it('shows what was published beside its curve, and whether ours holds it', async () => {

@@ -25,16 +25,15 @@ export const DELAY_WORDS: Record<DelayKind, DelayWords> = {
     counted: 'blocks',
     head: 'Blocks',
     axis: 'One-way delay, until all of a block had arrived',
-    definition: 'From when a block left the sender first, or a message was offered, until all of it had arrived.',
+    definition: 'From a block’s first departure, or a message’s offer, until all of it had arrived.',
   },
   in_order_delay: {
     metric: 'in_order_delay_ms',
     title: 'One-way delay of blocks',
     counted: 'blocks',
     head: 'Blocks',
-    axis: 'One-way delay, until a block was there in order',
-    definition:
-      'From when a block left the sender first, or a message was offered, until it was there in order, as a program waits for it.',
+    axis: 'One-way delay, until a block was in order',
+    definition: 'From a block’s first departure, or a message’s offer, until it was available in order to the program.',
   },
   jitter: {
     metric: 'jitter_ms',
@@ -42,7 +41,7 @@ export const DELAY_WORDS: Record<DelayKind, DelayWords> = {
     counted: 'pairs of seconds',
     head: 'Pairs',
     axis: 'Jitter, change of the mean one-way delay from second to second',
-    definition: 'Of two seconds in a row, by how much the mean one-way delay of the blocks that began in them changed, without its sign.',
+    definition: 'Absolute change of the blocks’ mean one-way delay from one second to the next.',
   },
 }
 

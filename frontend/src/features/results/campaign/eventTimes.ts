@@ -12,7 +12,7 @@ export function eventTimesText({ median, n, not_within, within_s }: EventTimes):
 /** What the common level is. */
 export function levelSentence(groups: readonly LabelledGroup[]): string {
   const nominal = groups.find(({ group }) => group.level_basis === 'nominal' && group.level_bps !== null)
-  const level = nominal ? `${formatRate(nominal.group.level_bps)}, what the nominal rate leaves for data` : null
+  const level = nominal ? `${formatRate(nominal.group.level_bps)}, the nominal rate minus header overhead` : null
   const median = groups.some(({ group }) => group.level_basis === 'median') ? "the condition's median steady state" : null
   return `The common level is 90 % of ${[level, median].filter(Boolean).join(', or where flows share the link of ')}.`
 }

@@ -174,7 +174,7 @@ export function ratesFigure(asked: Distribution<RateRow> & { metric: RateName })
     legend: legendOf(rows),
     xTitle: `${rate} of single seconds (Mb/s)`,
     caption: captionOf(
-      `${rate} of single seconds: over all whole seconds of the runs, ${rows.map(({ label, rate: { n } }) => `${n.toLocaleString('en')} (${label})`).join(', ')}. Seconds in which nothing came are 0. The axis ends where each has 99 % of its seconds.`,
+      `${rate} of single seconds: over all whole seconds of the runs, ${rows.map(({ label, rate: { n } }) => `${n.toLocaleString('en')} (${label})`).join(', ')}. Seconds without data are 0. The axis ends where each has 99 % of its seconds.`,
       publishedSentence(asked),
       countSentence(rows.map(({ label, rate: { runs } }) => ({ label, n: runs }))),
       sourceSentence(source),

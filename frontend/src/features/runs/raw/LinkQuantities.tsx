@@ -18,7 +18,7 @@ export function LinkQuantities({ run }: { run: Run }) {
   return (
     <Panel
       title={`Dish and weather of ${run.link}`}
-      description="By the clock, in UTC. From the start of the run to its end, uploads included, it is shaded."
+      description="By clock time, in UTC. Shaded from the run’s start to its end, uploads included."
       isFlush
     >
       {strips.map((strip) => (

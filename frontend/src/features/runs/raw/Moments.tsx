@@ -49,7 +49,7 @@ export function Moments({ moments, leftOut, whole, onZoom }: MomentsProps) {
       ) : null}
       {moments.length > MOST_FLAGS ? (
         <Text size="xs" c="dimmed" p="sm">
-          Where more than {MOST_FLAGS} lie in the stretch, those of the link are shaded and have no flag.
+          Where more than {MOST_FLAGS} lie in the interval, those of the link are shaded without a flag.
         </Text>
       ) : null}
     </>

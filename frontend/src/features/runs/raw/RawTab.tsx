@@ -54,7 +54,7 @@ function NotYet({ run }: { run: Run }) {
     <Panel title="Samples">
       <Empty title="No samples yet">
         {isToCome
-          ? 'Agents upload them once the run has ended and the hosts are restored. This page then fills by itself.'
+          ? 'Agents upload them once the run has ended and the hosts are restored. This page then updates by itself.'
           : 'The run ended without a sealed trace; its reason is above. Another attempt or cycle of this condition may have one.'}
       </Empty>
     </Panel>
@@ -77,7 +77,7 @@ function Sealed({ run, flow, there, search, onSearch }: SealedProps) {
   return (
     <Panel
       title="Samples"
-      description="Every field as it was taken, on the run's clock. Drag over a chart to zoom, down to single samples; the browser's Back undoes it."
+      description="Every field as sampled, on the run's clock. Drag over a chart to zoom, down to single samples; the browser's Back undoes it."
       isFlush
     >
       <Stack gap="sm" px="md" pb="sm">
