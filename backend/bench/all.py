@@ -34,11 +34,11 @@ def python_bench(module: str) -> Bench:
 
 
 GO = {
-    "trial": "AgainstIperf3",
+    "agent/trial": "AgainstIperf3",
     "intcp": "Core",
-    "intcpsocket": "RelayAlone|OverLoopback|QUIC",
-    "netlab": ".",
-    "controls": "Records|Best",
+    "intcp/intcpsocket": "RelayAlone|OverLoopback|QUIC",
+    "lab/netlab": ".",
+    "flow/controls": "Records|Best",
     "agent": "Upload",
 }
 """Package to a pattern of its benchmarks."""
