@@ -16,7 +16,7 @@ from sqlalchemy import text
 from bench.database import Opened, copied_runs, database, vacuum
 from bench.rows import Row, show
 from bench.timing import p95, times_s
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.storage.unit import Unit
 from tests.fixtures.api_process import API, ApiProcess, running_api
 from tests.fixtures.recorded import ARCHIVE

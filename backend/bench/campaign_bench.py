@@ -17,10 +17,10 @@ from bench.database import Opened, database
 from bench.polls_bench import add_agents, tick
 from bench.rows import Row, show
 from bench.timing import timed_s
-from downlink.actions.cancelling import finish_cancelled
-from downlink.actions.retention import remove_some
-from downlink.api.deps import read_clock
-from downlink.storage.runs import left_of_cancelled
+from downlink.actions.campaigns.cancellation import finish_cancelled
+from downlink.actions.campaigns.retention import remove_some
+from downlink.api.http.deps import read_clock
+from downlink.storage.runs.run_store import left_of_cancelled
 from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import UnitFactory
 from tests.fixtures.api_process import API, ApiProcess, running_api

@@ -12,7 +12,7 @@ from statistics import median
 
 from bench.database import Opened, database
 from bench.rows import Row, show
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from tests.fixtures.api_process import running_api
 from tests.fixtures.browser import ACCOUNT, DASHBOARD, add_account, run_script
 from tests.fixtures.recorded import ARCHIVE

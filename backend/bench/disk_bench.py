@@ -18,11 +18,11 @@ from sqlalchemy import select, text
 
 from bench.database import Opened, database
 from bench.rows import Row, show
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.codec.chunk import MAX_SAMPLES, PART_CHUNKS
 from downlink.codec.parquet import Columns, columns_to_parquet, trace_columns
 from downlink.storage.tables import Run
-from downlink.storage.traces import add_part
+from downlink.storage.traces.trace_store import add_part
 from downlink.storage.unit import UnitFactory
 from tests.fixtures.recorded import ARCHIVE
 

@@ -29,8 +29,8 @@ from bench.rows import Row, show
 from bench.timing import timed_s
 from downlink.codec.bundle import MAX_CHUNKS, split_bundle
 from downlink.codec.chunk import MAX_SAMPLES, ChunkHeader, encode_chunk
-from downlink.domain.point import Point
-from downlink.domain.sample import TIME_FIELD, fields_of
+from downlink.domain.traces.point import Point
+from downlink.domain.traces.sample import TIME_FIELD, fields_of
 from downlink.stack.launcher import Stack, running
 from downlink.stack.process import Program, Supervisor, wait_until
 from downlink.stack.servers import free_port, is_listening

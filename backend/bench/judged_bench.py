@@ -29,14 +29,14 @@ from bench.database import copied_runs
 from bench.disk_bench import parts
 from bench.rows import Row, show
 from bench.timing import median_s, p95, timed_s, times_s
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.codec.parquet import Columns
-from downlink.domain.sample import FieldKind, fields
+from downlink.domain.traces.sample import FieldKind, fields
 from downlink.stack.launcher import running
-from downlink.storage import campaigns
-from downlink.storage.traces import add_part
+from downlink.storage.campaigns import campaign_store
+from downlink.storage.traces.trace_store import add_part
 from downlink.storage.unit import Unit, UnitFactory, open_units
-from downlink.views.material import build
+from downlink.views.results.material import build
 from tests.fixtures.browser import DASHBOARD, add_account
 from tests.fixtures.copied import copied
 from tests.fixtures.recorded import ARCHIVE, recorded_columns, recorded_rows
@@ -163,7 +163,7 @@ def first_chart(address: str, campaign: UUID, size: Size) -> Row:
 def report_ms(units: UnitFactory, campaign: UUID, rounds: int) -> float:
     def report() -> None:
         with units(is_read_only=True) as unit:
-            build(unit, campaigns.find_campaign(unit, campaign))
+            build(unit, campaign_store.find_campaign(unit, campaign))
 
     return 1e3 * median_s(report, rounds)
 

@@ -17,11 +17,11 @@ from sqlalchemy import text
 from bench.database import Opened, copied_runs, database
 from bench.rows import Row, show
 from bench.timing import timed_s
-from downlink.actions import channels, notices
-from downlink.actions.archive import load_archive
-from downlink.domain.access import COMMAND_LINE
-from downlink.domain.expectation import Check
-from downlink.domain.notification import Topic
+from downlink.actions.campaigns.archive_read import load_archive
+from downlink.actions.notices import channels, notices
+from downlink.domain.campaigns.expectation import Check
+from downlink.domain.notices.notification import Topic
+from downlink.domain.people.access import COMMAND_LINE
 from downlink.storage.unit import Unit, UnitFactory
 from tests.fixtures.recorded import ARCHIVE
 

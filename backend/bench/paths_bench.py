@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from bench.rows import Row, show
 from downlink.codec.path import encode_path
-from downlink.constellation.asking import DAY_US, ready_path
-from downlink.constellation.making import make_path
+from downlink.constellation.maker import make_path
+from downlink.constellation.requests import DAY_US, ready_path
 
 NAME = "beijing-new-york"
 

@@ -19,8 +19,8 @@ from bench import ready_times
 from bench.database import Opened, database
 from bench.rows import Row, show
 from downlink.actions import conductor
-from downlink.actions.secrets import AGENT, hash_secret, make_secret
-from downlink.domain.agent import PROTOCOL
+from downlink.actions.people.secrets import AGENT, hash_secret, make_secret
+from downlink.domain.fleet.agent import PROTOCOL
 from downlink.stack.process import Supervisor
 from downlink.stack.servers import start_valkey
 from downlink.storage import heartbeats

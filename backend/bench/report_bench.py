@@ -17,8 +17,8 @@ from downlink.analysis.objects import object_times_s
 from downlink.analysis.phases import run_metrics
 from downlink.analysis.report import FlowRecord, build_report
 from downlink.analysis.series import FlowSeries, receiver_series, sender_series
-from downlink.domain.campaign import Phases
-from downlink.domain.metric import DEFAULT_PRIMARY
+from downlink.domain.campaigns.campaign import Phases
+from downlink.domain.results.metric import DEFAULT_PRIMARY
 
 Columns = dict[str, NDArray[np.int64]]
 RATE_HZ = 100

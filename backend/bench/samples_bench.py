@@ -13,13 +13,14 @@ import numpy as np
 from bench.database import Opened, database
 from bench.rows import Row, show
 from bench.timing import median_s
-from downlink.actions.archive import load_archive
-from downlink.api.encoded import json_response
+from downlink.actions.campaigns.archive_read import load_archive
+from downlink.api.http.answers import json_response
 from downlink.codec.parquet import Ints, columns_to_parquet
-from downlink.domain.point import Point
-from downlink.storage import runs, traces
+from downlink.domain.traces.point import Point
+from downlink.storage.runs import run_store
+from downlink.storage.traces import trace_store
 from downlink.storage.unit import Unit, UnitFactory
-from downlink.views.samples import Wanted, samples
+from downlink.views.traces.samples import Wanted, samples
 from tests.fixtures.recorded import ARCHIVE
 
 
@@ -58,13 +59,13 @@ def answer(units: UnitFactory, run_id: UUID, wanted: Wanted) -> bytes:
 def add_trace(unit: Unit, acks: int) -> UUID:
     """A flow more for a run of the shipped example, in parts as sealing makes them."""
     campaign, _ = load_archive(unit, ARCHIVE.read_bytes())
-    run_id = runs.list_runs(unit, campaign, None, 1, 0)[0][0].run.id
+    run_id = run_store.list_runs(unit, campaign, None, 1, 0)[0][0].run.id
     columns, now = drawn(acks), datetime.now(UTC)
     for first in range(0, acks, PART):
         held = {name: values[first : first + PART] for name, values in columns.items()}
         parquet = columns_to_parquet(held)
-        traces.add_part(unit, (run_id, FLOW, "sender", first), [len(held["elapsed_us"])], parquet, now)
-    traces.add_trace(unit, run_id, FLOW, "sender", [], 1, now)
+        trace_store.add_part(unit, (run_id, FLOW, "sender", first), [len(held["elapsed_us"])], parquet, now)
+    trace_store.add_trace(unit, run_id, FLOW, "sender", [], 1, now)
     return run_id
 
 

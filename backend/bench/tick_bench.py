@@ -22,7 +22,8 @@ from bench.timing import timed_s
 from downlink.actions import conductor
 from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.domain.watch import API
-from downlink.storage import heartbeats, planned
+from downlink.storage import heartbeats
+from downlink.storage.runs import planned
 from downlink.storage.tables import Agent, Campaign, Lease, Link, Run, RunFlow, RunHost
 from downlink.storage.unit import UnitFactory
 

@@ -19,14 +19,14 @@ from bench.database import Opened, database
 from bench.disk_bench import per_ack
 from bench.rows import Row, show
 from bench.timing import timed_s
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.codec.chunk import MAX_SAMPLES, PART_CHUNKS
 from downlink.codec.parquet import Columns, columns_to_parquet, joined
 from downlink.process.settings import Settings
 from downlink.stack.process import Supervisor
-from downlink.storage.objects import TraceStore
 from downlink.storage.tables import Run
-from downlink.storage.traces import add_part, sealed_parts
+from downlink.storage.traces.objects import TraceStore
+from downlink.storage.traces.trace_store import add_part, sealed_parts
 from downlink.storage.unit import UnitFactory, drop_jobs
 from tests.fixtures.recorded import ARCHIVE
 from tests.fixtures.s3_server import S3Server

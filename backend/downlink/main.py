@@ -133,7 +133,7 @@ def _which_database() -> str:
 @contextmanager
 def _units() -> Iterator[UnitFactory]:
     """Units of work on the server's database."""
-    from downlink.storage.objects import TraceStore
+    from downlink.storage.traces.objects import TraceStore
     from downlink.storage.unit import open_units
 
     settings = _settings_here()
@@ -213,7 +213,7 @@ def prepare(
     needs_token: Annotated[bool, typer.Option("--token", help="Create an API token for the launcher")] = False,
 ) -> None:
     """Prepare a database for the launcher: migrate it, and print the set-up link (while there is no admin) and a token as JSON."""
-    from downlink.actions import access
+    from downlink.actions.people import access
     from downlink.storage.migrate import upgrade
 
     settings = _settings()
@@ -234,7 +234,7 @@ def openapi() -> None:
 @app.command(rich_help_panel="Server")
 def seed(archive: Annotated[Path, typer.Argument(help="Archive of `downlink campaigns export --archive`")]) -> None:
     """Load a recorded campaign; an existing one is left unchanged."""
-    from downlink.actions.archive import load_archive
+    from downlink.actions.campaigns.archive_read import load_archive
 
     content = read_file(archive)
     with _units() as units, units() as unit:
@@ -247,7 +247,7 @@ def analyse(
     campaign: Annotated[str, typer.Argument(help="Id of a campaign whose report is not current")],
 ) -> None:
     """Recompute a campaign's numbers from its traces, with the analysis of this version."""
-    from downlink.actions.reanalysis import analyse_again
+    from downlink.actions.results.reanalysis import analyse_again
 
     try:
         wanted = UUID(campaign)
@@ -264,7 +264,7 @@ def analyse(
 @app.command("move-traces", rich_help_panel="Server")
 def move_traces() -> None:
     """Move sealed traces to the store that DOWNLINK_TRACE_STORE names. Safe to interrupt and rerun."""
-    from downlink.actions.folders import move_traces
+    from downlink.actions.traces.folders import move_traces
 
     with _units() as units:
         chunks = move_traces(units)
@@ -313,7 +313,7 @@ def restore(
 @app.command("setup-link", rich_help_panel="Server")
 def setup_link() -> None:
     """Print the one-time link that creates the admin account; print nothing when an admin exists."""
-    from downlink.actions.access import setup_link
+    from downlink.actions.people.access import setup_link
 
     with _named_database():
         link = setup_link(_settings_here())
@@ -332,7 +332,7 @@ def create_token(
     ] = False,
 ) -> None:
     """Create an API token with read and write access, and print its secret (shown only once)."""
-    from downlink.actions.access import create_token
+    from downlink.actions.people.access import create_token
 
     scopes = ("read", "write", "admin") if is_admin else ("read", "write")
     with _named_database():

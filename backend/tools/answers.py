@@ -26,7 +26,7 @@ from pydantic import SecretStr
 from typer.testing import CliRunner
 
 from bench.database import database
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.codec.parquet import columns_to_parquet, parquet_to_columns, trace_columns
 from downlink.main import app
 from downlink.process.settings import Settings

@@ -20,7 +20,7 @@ from uuid import UUID
 from downlink.domain.errors import ConflictError, InvalidError, NotFoundError
 from downlink.storage import dump
 from downlink.storage.migrate import knows
-from downlink.storage.objects import Folder
+from downlink.storage.traces.objects import Folder
 from downlink.storage.unit import UnitFactory
 
 KIND = "downlink backup 1"

@@ -11,25 +11,32 @@ from uuid import UUID, uuid4
 
 import structlog
 
-from downlink.actions import cancelling, folders, notices, paths, runs, sweep_parts, weather
-from downlink.actions import retention as keeping
-from downlink.actions import triggers as firing
-from downlink.actions.campaign_states import complete_campaign
-from downlink.domain.budget import read_budget
-from downlink.domain.campaign import Campaign
+from downlink.actions.campaigns import cancellation
+from downlink.actions.campaigns import retention as keeping
+from downlink.actions.campaigns import triggers as firing
+from downlink.actions.campaigns.states import complete_campaign
+from downlink.actions.links import paths, weather_due
+from downlink.actions.notices import notices
+from downlink.actions.results import sweep_parts
+from downlink.actions.runs import progress
+from downlink.actions.traces import folders
+from downlink.domain.campaigns.campaign import Campaign
+from downlink.domain.campaigns.line import Contender, decide_line
+from downlink.domain.campaigns.run_size import run_bytes
 from downlink.domain.errors import UnavailableError
-from downlink.domain.line import Contender, decide_line
-from downlink.domain.link import Link
-from downlink.domain.next_step import Wait, decide
-from downlink.domain.run import ACTIVE, Ending, Reason, RunState
-from downlink.domain.run_size import run_bytes
-from downlink.domain.turn import Lease, LinkState, Miss, Turn
+from downlink.domain.links.link import Link
+from downlink.domain.links.weather_source import WeatherSource
+from downlink.domain.runs.budget import read_budget
+from downlink.domain.runs.next_step import Wait, decide
+from downlink.domain.runs.run import ACTIVE, Ending, Reason, RunState
+from downlink.domain.runs.turn import Lease, LinkState, Miss, Turn
 from downlink.domain.watch import CONDUCTOR
-from downlink.domain.weather_source import WeatherSource
-from downlink.storage import campaigns, heartbeats, leases, line, links, planned, retention, triggers
-from downlink.storage import runs as rows
-from downlink.storage.planned import Head, Queue
-from downlink.storage.reanalysis import JOB as REANALYSE
+from downlink.storage import expiry, heartbeats
+from downlink.storage.campaigns import campaign_store, line_store, trigger_store
+from downlink.storage.links import link_store
+from downlink.storage.results.reanalysis_store import JOB as REANALYSE
+from downlink.storage.runs import leases, planned, run_store
+from downlink.storage.runs.planned import Head, Queue
 from downlink.storage.unit import READ_ONLY, Unit, UnitFactory, try_lock
 
 RESEND = timedelta(seconds=30)
@@ -47,28 +54,28 @@ def tick(units: UnitFactory, now: datetime, source: WeatherSource | None = None)
     with units() as unit:
         if heartbeats.beat(unit, CONDUCTOR, now).since == now:
             # The first pass after a break, or after the clock was set: what was noted before may be wrong now.
-            rows.wake_active_runs(unit, now)
+            run_store.wake_active_runs(unit, now)
             planned.wake_all_links(unit)
     with units() as unit:
         ids = runs_with_a_step(unit, now)
     for run_id in ids:
         _guarded(units, partial(advance_run, run_id=run_id, now=now))
     with units() as unit:
-        triggered = triggers.waiting_ids(unit)
+        triggered = trigger_store.waiting_ids(unit)
     for campaign_id in triggered:
         _guarded(units, partial(firing.look, campaign_id=campaign_id, now=now))
     notifying = (notices.collect, notices.watch_agents, notices.send_due)
     for step in (
         lease_due,
         resend_lost,
-        cancelling.finish_cancelled,
+        cancellation.finish_cancelled,
         sweep_parts.send_due,
         paths.send_due,
         folders.send_due,
         keeping.send_due,
         *notifying,
-        partial(weather.send_due, source=source),
-        retention.prune,
+        partial(weather_due.send_due, source=source),
+        expiry.prune,
     ):
         _guarded(units, partial(step, now=now))
 
@@ -89,17 +96,18 @@ def _guarded(units: UnitFactory, step: Callable[[Unit], None]) -> None:
 def runs_with_a_step(unit: Unit, now: datetime) -> list[UUID]:
     """Of the runs under way that are due to be looked at: those for which it is time for a step. The others wait on."""
     turns = {
-        run_id: decide(view, now) for run_id, view in rows.views(unit, rows.due_active_runs(unit, now), now).items()
+        run_id: decide(view, now)
+        for run_id, view in run_store.views(unit, run_store.due_active_runs(unit, now), now).items()
     }
-    rows.set_wakes(unit, {run_id: turn.until for run_id, turn in turns.items() if isinstance(turn, Wait)})
+    run_store.set_wakes(unit, {run_id: turn.until for run_id, turn in turns.items() if isinstance(turn, Wait)})
     return [run_id for run_id, turn in turns.items() if not isinstance(turn, Wait)]
 
 
 def advance_run(unit: Unit, run_id: UUID, now: datetime) -> None:
     """Let time pass for one run: deadlines and silences."""
-    run = rows.get_run(unit, run_id, is_locked=True)
+    run = run_store.get_run(unit, run_id, is_locked=True)
     if run.state in ACTIVE and run.released_at is None:
-        runs.advance(unit, run, now)
+        progress.advance(unit, run, now)
 
 
 def lease_due(unit: Unit, now: datetime) -> None:
@@ -126,7 +134,7 @@ def lease_due(unit: Unit, now: datetime) -> None:
         queues, missed = found.used_up, missed + len(misses)
         # Where one has missed its time others have, too. That it gave the link back now is what they find, however many they are.
         most = max(1, MOST_MISSED // max(1, len(queues)))
-    rows.set_wakes(unit, wakes)
+    run_store.set_wakes(unit, wakes)
     if leased:
         _start(unit, leased, now)
 
@@ -166,7 +174,7 @@ def _miss(unit: Unit, misses: Sequence[tuple[Head, Miss]], now: datetime) -> Non
     for head, miss in misses:
         endings[head.queue[0]][head.id] = Ending(RunState.MISSED, miss.reason, miss.detail)
     for campaign_id, of_campaign in endings.items():
-        runs.end_planned(unit, campaign_id, of_campaign, now)
+        progress.end_planned(unit, campaign_id, of_campaign, now)
 
 
 def _is_earlier(until: datetime | None, known: datetime) -> bool:
@@ -176,18 +184,18 @@ def _is_earlier(until: datetime | None, known: datetime) -> bool:
 def _contenders(unit: Unit, heads: Sequence[Head], now: datetime) -> list[Contender]:
     """What each head finds on its link, in their order."""
     found = planned.find_campaigns(unit, {head.queue[0] for head in heads})
-    specs = {id_: campaigns.campaign_of(row) for id_, row in found.items()}
+    specs = {id_: campaign_store.campaign_of(row) for id_, row in found.items()}
     names = {head.turn.link for head in heads}
     agents = planned.agent_views(unit, {name for head in heads for name in head.turn.agents})
-    last_ends, shares = planned.last_ends(unit, names), line.find_shares(unit, names)
+    last_ends, shares = planned.last_ends(unit, names), line_store.find_shares(unit, names)
     cycle_ends = planned.earlier_cycle_ends(
         unit, [head.id for head in heads if specs[head.queue[0]].timetable.pause_s > 0]
     )
     limited = {id_: spec for id_, spec in specs.items() if spec.limits.bytes is not None}
-    used, opened, beside = rows.used_bytes(unit, limited), *_reserved(unit, limited)
-    known = links.domain_links(unit, names)
-    allowances = links.allowances(unit, names, now)
-    zones = links.zones(unit, {head.turn.link for head in heads if specs[head.queue[0]].timetable.hours})
+    used, opened, beside = run_store.used_bytes(unit, limited), *_reserved(unit, limited)
+    known = link_store.domain_links(unit, names)
+    allowances = link_store.allowances(unit, names, now)
+    zones = link_store.zones(unit, {head.turn.link for head in heads if specs[head.queue[0]].timetable.hours})
     since = heartbeats.find_watched_since(unit, now)
 
     def contender(head: Head) -> Contender:
@@ -219,7 +227,7 @@ def _reserved(
     """Of campaigns with a limit: what their runs under way may still carry, and what one on each other link may take."""
     under_way = planned.runs_under_way(unit, limited)
     waiting = planned.waiting_queues(unit, [(id_, link) for id_, spec in limited.items() for link in spec.links])
-    known = links.domain_links(unit, {link for spec in limited.values() for link in spec.links})
+    known = link_store.domain_links(unit, {link for spec in limited.values() for link in spec.links})
     opened: dict[UUID, int] = defaultdict(int)
     for each in under_way:
         budget = read_budget(each.budget)
@@ -243,35 +251,35 @@ def _most_bytes(campaign: Campaign, link: Link | None, condition: str) -> int:
 def _start(unit: Unit, leased: Mapping[UUID, tuple[Contender, Lease]], now: datetime) -> None:
     """Lease these runs, and look in the next pass at what comes behind each."""
     is_taken = leases.take(unit, {run_id: turn.claims for run_id, (_, turn) in leased.items()})
-    for run in rows.get_runs(unit, leased):
+    for run in run_store.get_runs(unit, leased):
         planned.wake_links(unit, [run.link])
         if is_taken:
-            runs.set_state(unit, run, RunState.LEASED, now)
+            progress.set_state(unit, run, RunState.LEASED, now)
             run.wake_at, run.lease = now, uuid4().hex
             budget = leased[run.id][1].budget
             run.budget = asdict(budget) if budget else None
-            line.note_share(unit, (run.campaign_id, run.link), leased[run.id][0].share)
+            line_store.note_share(unit, (run.campaign_id, run.link), leased[run.id][0].share)
     if not is_taken:
         log.error("leases_refused", runs=[str(run_id) for run_id in leased])
 
 
 def resend_lost(unit: Unit, now: datetime) -> None:
     """Send the jobs that are due and were lost or never sent; end a run whose job fails again and again."""
-    for run in rows.lost_jobs(unit, now, RESEND):
+    for run in run_store.lost_jobs(unit, now, RESEND):
         if run.tries >= MAX_TRIES and run.needs == REANALYSE:
             log.error("reanalysis_given_up", run_id=str(run.id))  # its older numbers stay, with their version
-            runs.reanalysed(unit, [run], now)
+            progress.reanalysed(unit, [run], now)
         elif run.tries >= MAX_TRIES:
             state = RunState(run.verdict) if run.verdict else RunState.INCOMPLETE
             detail = f"Its samples are stored, but `{run.needs}` failed {MAX_TRIES} times; the worker's log says why."
-            runs.finish(unit, run, state, now, run.reason or Reason.INTERNAL, run.detail or detail)
+            progress.finish(unit, run, state, now, run.reason or Reason.INTERNAL, run.detail or detail)
         else:
             run.needs_sent_at = now
             unit.enqueue(str(run.needs), run.id)
-    for campaign in campaigns.stale_reports(unit, now, RESEND):
+    for campaign in campaign_store.stale_reports(unit, now, RESEND):
         campaign.report_sent_at = now
         unit.enqueue("report", campaign.id)
-        ended_at = rows.last_end_in_campaign(unit, campaign.id)
+        ended_at = run_store.last_end_in_campaign(unit, campaign.id)
         if campaign.ended_at is None and ended_at and ended_at < now - REPORT_PATIENCE:
             log.error("report_overdue", campaign_id=str(campaign.id))
             complete_campaign(unit, campaign.id, now)

@@ -9,7 +9,7 @@ import structlog
 
 from downlink.domain.watch import API, CONDUCTOR, is_beating
 from downlink.storage import heartbeats
-from downlink.storage.events import add_event
+from downlink.storage.notices.events import add_event
 from downlink.storage.unit import Unit
 
 log = structlog.get_logger()

@@ -13,7 +13,7 @@ from downlink.analysis.binning import Floats
 from downlink.analysis.compare import Tested, judge_family
 from downlink.analysis.intervals import Intervals, bootstrap_interval, mean_intervals, plain, ratio_intervals
 from downlink.analysis.power import cycles_needed, detectable_difference
-from downlink.domain.metric import METRICS, MOST, STEADY_TIMES
+from downlink.domain.results.metric import METRICS, MOST, STEADY_TIMES
 
 Place = tuple[str, str]
 Pair = tuple[Floats, Floats]

@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 
 from downlink.analysis.binning import BIN_US, Floats, Ints
 from downlink.analysis.sketch import Sketch, sketch
-from downlink.domain.blockdelay import DELAYS, IN_ORDER, IN_ORDER_JITTER, JITTER, KINDS, ONE_WAY, PHASE_METRICS, Why
+from downlink.domain.results.blockdelay import (
+    DELAYS,
+    IN_ORDER,
+    IN_ORDER_JITTER,
+    JITTER,
+    KINDS,
+    ONE_WAY,
+    PHASE_METRICS,
+    Why,
+)
 
 Columns = Mapping[str, Ints]
 WHOLE_BLOCKS = 1 << 16

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from downlink.analysis.binning import BIN_US, Floats, Ints
 from downlink.analysis.series import USED_FIELDS as SERIES_FIELDS
 from downlink.analysis.series import Columns, sender_bins, sender_throughput_bps
-from downlink.domain.metric import LIMITS
+from downlink.domain.results.metric import LIMITS
 
 PAGE_BYTES = 4096
 NOT_MEASURED_US = 2**32 - 1  # tcpi_min_rtt before the first sample

@@ -13,7 +13,7 @@ from downlink.analysis.binning import Floats
 from downlink.analysis.comparison import Place
 from downlink.analysis.intervals import Intervals, mean_intervals
 from downlink.analysis.values import RunValues
-from downlink.domain.metric import LEAST, LINKED, LOST, MOST
+from downlink.domain.results.metric import LEAST, LINKED, LOST, MOST
 
 THE_LINK = 0
 """In place of a flow's number, in values and comparisons of what the link itself did."""

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from downlink.analysis.intervals import plain
 from downlink.analysis.linklog import HopLog, Ints, hop_log, waits_ms
-from downlink.domain.campaign import Phases
-from downlink.domain.metric import LINKED, LOST
+from downlink.domain.campaigns.campaign import Phases
+from downlink.domain.results.metric import LINKED, LOST
 
 WAY = "down"
 CONGESTION = ("queue_full", "early_drop")

@@ -12,9 +12,9 @@ from downlink.analysis.binning import Floats, divide
 from downlink.analysis.delays import FlowDelays
 from downlink.analysis.intervals import plain
 from downlink.analysis.series import COUNTED, FlowSeries
-from downlink.domain.blockdelay import PHASE_METRICS
-from downlink.domain.campaign import Phases
-from downlink.domain.metric import METRICS, QUANTITIES
+from downlink.domain.campaigns.campaign import Phases
+from downlink.domain.results.blockdelay import PHASE_METRICS
+from downlink.domain.results.metric import METRICS, QUANTITIES
 
 RATES = {"throughput_bps": "delivered_bytes", "goodput_bps": "acked_bytes"}
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from downlink.analysis.binning import BIN_US, LAST_BIN_TOLERANCE_US, Floats, divide
 from downlink.analysis.series import COUNTED, Columns, FlowSeries, RttSamples
-from downlink.domain.metric import QUANTITIES
+from downlink.domain.results.metric import QUANTITIES
 
 RTT_FIELD = "probe_rtt_us"
 """Of the sender's trace: -1 for a probe of which nothing came back."""

@@ -16,12 +16,22 @@ from downlink.analysis.exits.outcomes import share
 from downlink.analysis.fairness import jain_index
 from downlink.analysis.intervals import Intervals, mean_intervals, plain, ratio_intervals
 from downlink.analysis.lead import lead_end_s
-from downlink.analysis.pooled import Counted, counted, counted_bins, pooled_quantile
+from downlink.analysis.pooled_quantile import Counted, counted, counted_bins, pooled_quantile
 from downlink.analysis.report import OBJECT_TIMES, THROUGHPUT, FlowRecord, Group, Report
 from downlink.analysis.sketch import Sketch
 from downlink.analysis.survival import EventTimes, event_times
-from downlink.domain.metric import LEADS, LINKED, LOST, METRICS, NAMED, OBJECTS, QUANTITIES, SHARED, STEADY_TIMES
-from downlink.domain.reproduction import PublishedValue, Side
+from downlink.domain.results.metric import (
+    LEADS,
+    LINKED,
+    LOST,
+    METRICS,
+    NAMED,
+    OBJECTS,
+    QUANTITIES,
+    SHARED,
+    STEADY_TIMES,
+)
+from downlink.domain.results.reproduction import PublishedValue, Side
 
 Statistic = Literal["mean", "median", "share", "ratio", "difference", "quantile"]
 Reading = Literal["not_run", "too_few", "inside", "near", "outside"]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from downlink.analysis.binning import Floats, Ints, SecondBins, Size, divide
-from downlink.domain.campaign import SPLIT
-from downlink.domain.metric import QUANTITIES
+from downlink.domain.campaigns.campaign import SPLIT
+from downlink.domain.results.metric import QUANTITIES
 
 Columns = Mapping[str, Ints]
 

@@ -14,7 +14,7 @@ from downlink.analysis.binning import Floats
 from downlink.analysis.comparison import Place
 from downlink.analysis.intervals import CONFIDENCE, held_within, mean_intervals, plain
 from downlink.analysis.values import RunValues
-from downlink.domain.metric import LEAST, LINKED, MOST, STEADY_TIMES
+from downlink.domain.results.metric import LEAST, LINKED, MOST, STEADY_TIMES
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from downlink.analysis.binning import MAX_GAP_US
 from downlink.analysis.series import Columns, has_every_ack
-from downlink.domain.sample import FieldKind, fields
+from downlink.domain.traces.sample import FieldKind, fields
 
 MIN_COVERED_RATIO = 0.9
 MIN_RATE_HZ = 10.0

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from downlink.analysis.binning import Floats
 from downlink.analysis.comparison import Comparison, Place, Side, compare_sides
 from downlink.analysis.intervals import plain
-from downlink.domain.metric import STEADY_TIMES
+from downlink.domain.results.metric import STEADY_TIMES
 
 
 @dataclass(frozen=True)

@@ -17,64 +17,38 @@ from starlette.requests import HTTPConnection
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Scope
 
-from downlink.api import (
-    access,
-    accounts,
-    agent_channel,
-    agent_files,
-    agents,
-    annotating,
-    archives,
-    calendars,
-    campaigns,
-    channels,
-    comparing,
-    days,
-    delays,
-    docs_page,
-    exits,
-    health,
-    hops,
-    imports,
-    limits,
-    links,
-    live,
-    observations,
-    paths,
-    provider,
-    rates,
-    reanalysis,
-    reports,
-    retention,
-    runs,
-    samples,
-    shares,
-    sweeps,
-    triggers,
-    weather,
-)
-from downlink.api.confirmed import Confirmed
-from downlink.api.contract import complete
-from downlink.api.dashboard import mount_dashboard
-from downlink.api.deps import credential, read_clock
-from downlink.api.figures import ServerCollector, watch_process
-from downlink.api.gate import Gate
-from downlink.api.headers import SecurityHeaders
-from downlink.api.intake import MIB, Intake
-from downlink.api.known import Known
-from downlink.api.linger import Linger
-from downlink.api.observe import Figures, Observe
-from downlink.api.pot import Pot
-from downlink.api.problems import add_problem_handlers
-from downlink.api.resting import Resting
-from downlink.api.room import Room
-from downlink.api.sheets import Sheets
-from downlink.api.slots import Slots, Turns
-from downlink.api.waiting import Waiting
+from downlink.api.campaigns import annotations as annotating
+from downlink.api.campaigns import archives, campaigns, imports, reanalysis, retention, triggers
+from downlink.api.fleet import agent_channel, agent_files, agents
+from downlink.api.fleet.idle_agents import Resting
+from downlink.api.fleet.known_agents import Known
+from downlink.api.http import docs_page, health
+from downlink.api.http.contract import complete
+from downlink.api.http.dashboard import mount_dashboard
+from downlink.api.http.deps import credential, read_clock
+from downlink.api.http.disk_room import Room
+from downlink.api.http.figures import ServerCollector, watch_process
+from downlink.api.http.gate import Gate
+from downlink.api.http.headers import SecurityHeaders
+from downlink.api.http.intake import MIB, Intake
+from downlink.api.http.linger import Linger
+from downlink.api.http.pot import Pot
+from downlink.api.http.problems import add_problem_handlers
+from downlink.api.http.request_log import Figures, Observe
+from downlink.api.http.sheets import Sheets
+from downlink.api.http.slots import Slots, Turns
+from downlink.api.http.waiters import Waiting
+from downlink.api.links import links, observations, paths, weather
+from downlink.api.notices import channels
+from downlink.api.people import access, accounts, provider, shares
+from downlink.api.people.known_callers import Confirmed
+from downlink.api.results import calendars, comparison, days, delays, exits, hops, limits, rates, reports, sweeps
+from downlink.api.runs import live, runs
+from downlink.api.traces import samples
 from downlink.courier.provider import Client, Provider
 from downlink.process.settings import Settings
 from downlink.process.spans import with_spans
-from downlink.storage.objects import TraceStore
+from downlink.storage.traces.objects import TraceStore
 from downlink.storage.unit import open_units
 
 PREFIX = "/api/v1"
@@ -87,7 +61,7 @@ PARTS = (
     links,
     paths,
     campaigns,
-    comparing,
+    comparison,
     runs,
     samples,
     days,

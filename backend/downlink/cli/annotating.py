@@ -8,7 +8,7 @@ import typer
 
 from downlink.cli.lookup import campaign_id, connect
 from downlink.cli.output import AsJson, Column, moment, print_json, say, show
-from downlink.domain.annotation import AnnotationKind
+from downlink.domain.campaigns.annotation import AnnotationKind
 
 app = typer.Typer(
     help="Annotations: notes on what happened when, such as weather or maintenance.", no_args_is_help=True

@@ -136,7 +136,7 @@ def table(
 
 def reproduction(campaign: Which, as_json: AsJson = False) -> None:
     """Compare the published values named in the campaign file with the measured ones, with 95 % interval and n."""
-    from downlink.cli.published import print_reproduction
+    from downlink.cli.published_table import print_reproduction
 
     client = connect()
     found = client.get(f"/campaigns/{campaign_id(client, campaign)}/reproduction")

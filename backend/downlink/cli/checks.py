@@ -14,7 +14,7 @@ from downlink.analysis.fairness import jain_index
 from downlink.analysis.intervals import mean_intervals, ratio_intervals
 from downlink.cli.files import write_text
 from downlink.cli.output import say
-from downlink.cli.published import interval, number
+from downlink.cli.published_table import interval, number
 from downlink.cli.study_rows import Row, by_cycle, conditions_of, origin_text, read_record, read_rows, table
 from downlink.domain.errors import InvalidError
 

@@ -12,9 +12,9 @@ import typer
 from downlink.cli.client import Client
 from downlink.cli.lookup import connect, pick
 from downlink.cli.output import AsJson, Column, note, print_json, print_table, say
-from downlink.cli.published import number
+from downlink.cli.published_table import number
 from downlink.domain.errors import InvalidError, NotFoundError
-from downlink.domain.metric import NAMED
+from downlink.domain.results.metric import NAMED
 
 Row = Mapping[str, Any]
 NOTHING = "-"

@@ -69,7 +69,7 @@ def _judged(trace: ImportedTrace, rate_bps: int | None) -> Iterator[tuple[int, F
     from downlink.analysis.exits.capacity import LinkRate
     from downlink.analysis.exits.flow import judge_flow
     from downlink.analysis.exits.trace import trace_from_fields
-    from downlink.domain.point import Point
+    from downlink.domain.traces.point import Point
 
     senders = [flow for flow in trace.flows if flow.point == Point.SENDER]
     if not senders:

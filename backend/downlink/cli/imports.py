@@ -203,7 +203,7 @@ def _progress(total_bytes: int) -> Iterator[Sent]:
 
 def _load_all(files: list[Path], *, is_strict: bool) -> tuple[list[ImportedTrace], list[str]]:
     """Every test that can be read, and a sentence for each refusal."""
-    from downlink.importers.taken import TakenTests
+    from downlink.importers.duplicates import TakenTests
 
     taken = TakenTests({})
     loaded: list[ImportedTrace] = []

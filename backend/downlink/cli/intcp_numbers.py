@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from downlink.analysis.fairness import jain_index
 from downlink.analysis.intervals import Intervals, mean_intervals, ratio_intervals
-from downlink.cli.published import interval, number
+from downlink.cli.published_table import interval, number
 from downlink.cli.study_rows import Row, by_cycle
 
 NOTHING = "-"

@@ -34,7 +34,7 @@ from downlink.cli.intcp_numbers import (
 )
 from downlink.cli.intcp_pictures import Point, Series, Span, ratios_picture, trade_picture
 from downlink.cli.output import say
-from downlink.cli.published import READINGS, ours_text, published_text
+from downlink.cli.published_table import READINGS, ours_text, published_text
 from downlink.cli.study_rows import Row, conditions_of, origin_text, read_record, read_reproduction, read_rows, table
 from downlink.domain.errors import InvalidError
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from downlink.analysis.linkfit.compare import Compared
     from downlink.analysis.linkfit.fit import Fit
     from downlink.analysis.linkfit.parameters import Parameter
-    from downlink.analysis.linkfit.recorded import Recorded
+    from downlink.analysis.linkfit.recordings import Recorded
 
 AGENT = "downlink-agent"
 HYSTART = "tcp_cubic.hystart"
@@ -137,7 +137,7 @@ def _wanted(client: Client, runs: Sequence[str], campaign: str | None) -> list[s
 
 def gather(client: Client, wanted: Sequence[str]) -> Material:
     """Fetch what the runs recorded. InvalidError where they are of different links, or where none is of use."""
-    from downlink.analysis.linkfit.recorded import Recorded
+    from downlink.analysis.linkfit.recordings import Recorded
 
     found = [client.get(f"/runs/{run}") for run in wanted]
     links = sorted({run["link"] for run in found})
@@ -196,7 +196,7 @@ def _with_lines(runs: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _echoes(client: Client, run: dict[str, Any], flow: dict[str, Any]) -> Any:
-    from downlink.analysis.linkfit.recorded import echoes
+    from downlink.analysis.linkfit.recordings import echoes
 
     is_known = flow["traces"]["receiver"]["state"] == "sealed"
     receiver = _trace(client, run, flow, "receiver") if is_known else {}
@@ -204,7 +204,7 @@ def _echoes(client: Client, run: dict[str, Any], flow: dict[str, Any]) -> Any:
 
 
 def _acks(client: Client, run: dict[str, Any], flow: dict[str, Any]) -> Any:
-    from downlink.analysis.linkfit.recorded import acks
+    from downlink.analysis.linkfit.recordings import acks
 
     columns = _trace(client, run, flow, "sender")
     if "ack_rtt_us" not in columns or not ({"delivered_segments", "acked_bytes"} & set(columns)):

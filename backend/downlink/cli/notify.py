@@ -10,7 +10,7 @@ from downlink.cli.client import Client
 from downlink.cli.lookup import connect
 from downlink.cli.output import AsJson, Column, moment, note, print_json, say, show
 from downlink.domain.errors import InvalidError, NotFoundError, UnavailableError
-from downlink.domain.notification import Topic
+from downlink.domain.notices.notification import Topic
 
 app = typer.Typer(
     help="Notifications: list, add, test and remove channels. Needs a token with the scope `admin`.",

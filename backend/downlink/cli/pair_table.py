@@ -16,7 +16,7 @@ from typing import Any
 from downlink.cli.output import say
 from downlink.cli.table import NOTHING, check_markers, put_between_markers
 from downlink.codec.campaign_file import parse_campaign
-from downlink.domain.campaign import Campaign
+from downlink.domain.campaigns.campaign import Campaign
 from downlink.domain.errors import InvalidError
 
 TABLES = ("metrics.csv", "link.csv")

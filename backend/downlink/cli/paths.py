@@ -18,14 +18,14 @@ import typer
 from downlink.cli.files import make_folder, write_bytes
 from downlink.cli.output import AsJson, duration, megabits, note, print_json, say, show
 from downlink.domain.errors import InvalidError, NotFoundError
-from downlink.domain.pathtrace import Route, wrong
-from downlink.domain.readypaths import READY
+from downlink.domain.links.pathtrace import Route, wrong
+from downlink.domain.links.ready_paths import READY
 
 if TYPE_CHECKING:
-    from downlink.constellation.making import Asked
+    from downlink.constellation.maker import Asked
     from downlink.constellation.orbits import Orbits
     from downlink.constellation.summary import Spread, Summary
-    from downlink.domain.pathtrace import PathHeader
+    from downlink.domain.links.pathtrace import PathHeader
 
 SUFFIX = ".dlpath"
 LEFT_OUT = "left_out"
@@ -64,7 +64,7 @@ def make_command(
     ] = False,
 ) -> None:
     """Create a path trace and summarise it. One day takes one or two minutes."""
-    from downlink.constellation.asking import with_numbers
+    from downlink.constellation.requests import with_numbers
 
     named = {
         key: value
@@ -180,8 +180,8 @@ def made(asked: Asked) -> bytes:
     """The file of a path, with a bar of progress; notes what is to know of the elements."""
     from downlink.codec.path import encode_path
     from downlink.constellation.elements import warnings
-    from downlink.constellation.making import make_path, sky_of_asked
-    from downlink.constellation.seeing import check_seen, unseen
+    from downlink.constellation.maker import make_path, sky_of_asked
+    from downlink.constellation.visibility import check_seen, unseen
 
     for warning in warnings(asked.orbits, asked.start) if asked.file else []:
         note(f"Warning: {warning}")
@@ -197,7 +197,7 @@ def made(asked: Asked) -> bytes:
 def _usable(asked: Asked, strict: bool) -> Asked:
     """Without the satellites that cannot be used; these are noted, and named in the path's header."""
     from downlink.constellation.elements import one_of_each
-    from downlink.constellation.lost import without_lost
+    from downlink.constellation.fallen_satellites import without_lost
     from downlink.domain.partial import check_whole, told
 
     orbits = without_lost(one_of_each(asked.orbits, asked.start), asked.start, asked.duration_us)
@@ -223,10 +223,10 @@ def cached(name: str) -> Path:
 
 def _base(name: str, stations: list[str], code: str | None, elements: Path | None) -> Asked:
     """What is made: a ready-made path, or one between stations; with other satellites where these are named."""
-    from downlink.constellation.asking import CODE_EPOCH, DAY_US, code_orbits, ready_path, station
     from downlink.constellation.elements import elements_text, read_elements
-    from downlink.constellation.making import Asked
-    from downlink.domain.readypaths import REFERENCE
+    from downlink.constellation.maker import Asked
+    from downlink.constellation.requests import CODE_EPOCH, DAY_US, code_orbits, ready_path, station
+    from downlink.domain.links.ready_paths import REFERENCE
 
     if code and elements:
         raise wrong("constellation", "a code and an element file are named", "Name one of the two.")
@@ -247,9 +247,9 @@ def _base(name: str, stations: list[str], code: str | None, elements: Path | Non
 
 
 def _orbits_of(header: PathHeader, elements: Path | None) -> Orbits:
-    from downlink.constellation.asking import code_orbits
     from downlink.constellation.elements import elements_text, one_of_each, read_elements
-    from downlink.constellation.lost import without_lost
+    from downlink.constellation.fallen_satellites import without_lost
+    from downlink.constellation.requests import code_orbits
 
     if header.constellation.code:
         return code_orbits(header.constellation.code, header.epoch)
@@ -275,7 +275,7 @@ def is_made(name: str) -> bool:
 
 def make_ready(name: str) -> None:
     """Make a ready-made path and keep it."""
-    from downlink.constellation.asking import ready_path
+    from downlink.constellation.requests import ready_path
 
     content = made(ready_path(name, _program()))
     make_folder(cache_folder())

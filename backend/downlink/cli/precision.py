@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from downlink.cli.output import Column, moment, print_table, say
-from downlink.domain.metric import NAMED
+from downlink.domain.results.metric import NAMED
 
 ENDED = {
     "precise_enough": "It ended because every condition is that narrow.",

@@ -10,7 +10,7 @@ from downlink.cli.client import Client
 from downlink.cli.lookup import connect, pick
 from downlink.cli.output import AsJson, note, print_json, say
 from downlink.cli.watch import describe, follow_run
-from downlink.domain.run import RunState
+from downlink.domain.runs.run import RunState
 
 
 def quick_command(

@@ -11,14 +11,14 @@ from typing import Any
 
 from downlink.cli.files import make_folder, write_text
 from downlink.cli.output import note, say
-from downlink.cli.published import NOTHING, READINGS, ours_text, published_text, why_text
+from downlink.cli.published_table import NOTHING, READINGS, ours_text, published_text, why_text
 from downlink.cli.reproduction_picture import picture
 from downlink.cli.study_rows import Published, commit_text, origin_text, read_record, read_reproduction, table
 from downlink.codec.campaign_file import parse_campaign
-from downlink.domain.campaign import Campaign
+from downlink.domain.campaigns.campaign import Campaign
 from downlink.domain.errors import InvalidError
-from downlink.domain.metric import NAMED
-from downlink.domain.reproduction import PublishedFigure, PublishedValue
+from downlink.domain.results.metric import NAMED
+from downlink.domain.results.reproduction import PublishedFigure, PublishedValue
 
 STUDY = re.compile(r"(\d{3})-")
 HEAD = "| value | published | ours, 95 % interval | holds | why |\n|---|---|---|---|---|\n"

@@ -11,8 +11,8 @@ import typer
 from downlink.cli.campaign_results import Which
 from downlink.cli.lookup import campaign_id, connect
 from downlink.cli.output import AsJson, Column, counted, megabytes, moment, note, print_json, say, show
+from downlink.domain.campaigns.retention import MOST_DAYS, PARTS, Part
 from downlink.domain.errors import InvalidError
-from downlink.domain.retention import MOST_DAYS, PARTS, Part
 
 Days = Annotated[int | None, typer.Option(min=0, max=MOST_DAYS, help="Days after the campaign's end; 0: for ever")]
 PARTS_SAID = {

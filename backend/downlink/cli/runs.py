@@ -13,8 +13,8 @@ from downlink.cli.client import Client
 from downlink.cli.files import download
 from downlink.cli.lookup import campaign_id, connect
 from downlink.cli.output import AsJson, Column, megabits, moment, note, print_json, print_table, say, show
-from downlink.domain.metric import LINKED, LOST, NAMED
-from downlink.domain.point import Point
+from downlink.domain.results.metric import LINKED, LOST, NAMED
+from downlink.domain.traces.point import Point
 
 app = typer.Typer(help="Runs of a campaign: list, show, cancel, rerun, download a trace.", no_args_is_help=True)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from downlink.cli.client import Client
 from downlink.domain.errors import InvalidError, UnavailableError
-from downlink.domain.metric import NAMED, STEADY_TIMES
+from downlink.domain.results.metric import NAMED, STEADY_TIMES
 
 BEGIN, END = "<!-- table -->", "<!-- end of table -->"
 REPORT_PATIENCE_S = 120.0  # the last run's traces are analysed after it has ended

@@ -9,9 +9,9 @@ from typing import Any
 
 from downlink.cli.client import Client
 from downlink.cli.output import megabits, plain, say
-from downlink.domain.campaign_state import ENDED, CampaignState
+from downlink.domain.campaigns.campaign_state import ENDED, CampaignState
 from downlink.domain.errors import UnavailableError
-from downlink.domain.run import ACTIVE, FINAL, RunState
+from downlink.domain.runs.run import ACTIVE, FINAL, RunState
 
 PERIOD_S = 1.0
 PATIENCE_S = 120.0  # how long the server may be away: a restart is no reason to stop following

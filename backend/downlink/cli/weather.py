@@ -14,7 +14,7 @@ from downlink.cli.lookup import campaign_id, connect, pick
 from downlink.cli.output import AsJson, Column, moment, note, print_json, print_table, say, show
 from downlink.codec.station_csv import StationForm, parse_station
 from downlink.domain.errors import DownlinkError, InvalidError, UnavailableError
-from downlink.domain.observation import Observation
+from downlink.domain.links.observation import Observation
 from downlink.domain.partial import told
 from downlink.domain.zone import check_zone
 

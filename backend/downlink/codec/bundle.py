@@ -10,7 +10,7 @@ from typing import Any
 
 from downlink.codec.chunk import MAX_FLOW, MAX_PACKED_BYTES, MAX_SEQUENCE
 from downlink.domain.errors import InvalidError
-from downlink.domain.point import NO_FLOW, POINT, Point
+from downlink.domain.traces.point import NO_FLOW, POINT, Point
 
 MAX_BYTES = 8 * 2**20
 MAX_CHUNKS = 64

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from downlink.codec.campaign_reading import MOST_NODES, TOO_MANY_NODES, campaign_error, find_campaign
-from downlink.domain.campaign import Campaign
+from downlink.domain.campaigns.campaign import Campaign
 from downlink.domain.errors import InvalidError
 from downlink.domain.text import is_storable
 

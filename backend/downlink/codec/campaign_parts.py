@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from downlink.domain.campaign import LEAST_PHASE_S
+from downlink.domain.campaigns.campaign import LEAST_PHASE_S
 from downlink.domain.text import is_one_line, is_storable
 
 MAX_SECONDS = 86_400.0

@@ -21,9 +21,9 @@ from downlink.codec.expect_shape import broken_expectations
 from downlink.codec.published_shape import broken_values
 from downlink.codec.timetable_shape import MAX_RUNS, NEEDS_CYCLES
 from downlink.codec.until_shape import broken_until
-from downlink.domain.campaign import INTCP, Campaign
+from downlink.domain.campaigns.campaign import INTCP, Campaign
 from downlink.domain.errors import InvalidError
-from downlink.domain.metric import LINKED, METRICS, PHASES, STEADY_TIMES
+from downlink.domain.results.metric import LINKED, METRICS, PHASES, STEADY_TIMES
 
 Loc = Sequence[int | str]
 

@@ -36,16 +36,16 @@ from downlink.codec.published_shape import MAX_FIGURES, FigurePart
 from downlink.codec.timetable_shape import TimetablePart
 from downlink.codec.trigger_shape import TriggerPart
 from downlink.codec.until_shape import UntilPart
-from downlink.domain import campaign as domain
-from downlink.domain.campaign import (
+from downlink.domain.campaigns import campaign as domain
+from downlink.domain.campaigns.campaign import (
     LEAST_PHASE_S,
     SPLIT,
     Campaign,
     Sampling,
 )
-from downlink.domain.metric import DEFAULT_PRIMARY, PHASES
-from downlink.domain.setting import Scope, Setting, settings
-from downlink.domain.timetable import Timetable
+from downlink.domain.campaigns.timetable import Timetable
+from downlink.domain.fleet.setting import Scope, Setting, settings
+from downlink.domain.results.metric import DEFAULT_PRIMARY, PHASES
 
 MAX_CONDITIONS = 64
 MAX_LINKS = 64

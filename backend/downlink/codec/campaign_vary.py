@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from downlink.codec.campaign_parts import shown
-from downlink.domain.campaign import INTCP, INTCP_CHOICES, INTCP_RANGES, PROBE, SPLIT
-from downlink.domain.link import MAX_RECEIVERS
-from downlink.domain.setting import settings
+from downlink.domain.campaigns.campaign import INTCP, INTCP_CHOICES, INTCP_RANGES, PROBE, SPLIT
+from downlink.domain.fleet.setting import settings
+from downlink.domain.links.link import MAX_RECEIVERS
 
 Data = dict[str, Any]
 Setter = Callable[[Data, Any], bool]

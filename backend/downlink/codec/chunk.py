@@ -13,8 +13,8 @@ import zstandard
 from numpy.typing import NDArray
 
 from downlink.domain.errors import InvalidError
-from downlink.domain.point import NO_FLOW, Point
-from downlink.domain.sample import TIME_FIELD, fields_of
+from downlink.domain.traces.point import NO_FLOW, Point
+from downlink.domain.traces.sample import TIME_FIELD, fields_of
 
 FORMAT = "dl-chunk/2"
 POINT_KEYS = {FORMAT: "point", "dl-chunk/1": "end"}

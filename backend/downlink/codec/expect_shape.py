@@ -10,8 +10,8 @@ from pydantic import Field, model_validator
 from downlink.codec.campaign_parts import STORABLE, WINDOW_NAME, Part, at, shown
 from downlink.codec.published_shape import FlowNumber
 from downlink.codec.until_shape import WithFlows, metric_fault
-from downlink.domain.expectation import Expectation
-from downlink.domain.metric import LINKED, METRICS, MOST, NAMED, place_of
+from downlink.domain.campaigns.expectation import Expectation
+from downlink.domain.results.metric import LINKED, METRICS, MOST, NAMED, place_of
 
 MAX_EXPECTED = 32
 MAX_VALUE = 1e15

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from downlink.codec.campaign_parts import STORABLE, WHOLE, LaterSeconds, Part, at, shown
-from downlink.domain import campaign as domain
-from downlink.domain.campaign import (
+from downlink.domain.campaigns import campaign as domain
+from downlink.domain.campaigns.campaign import (
     INTCP,
     INTCP_CHOICES,
     INTCP_RANGES,
@@ -18,7 +18,7 @@ from downlink.domain.campaign import (
     SPLIT,
     Scalar,
 )
-from downlink.domain.link import MAX_RECEIVERS, MAX_SENDERS
+from downlink.domain.links.link import MAX_RECEIVERS, MAX_SENDERS
 from downlink.domain.text import is_storable
 
 MAX_RATE_BPS = 10**12

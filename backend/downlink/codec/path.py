@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from downlink.codec.path_checks import check_rows
 from downlink.codec.wording import fault_of
-from downlink.domain.pathtrace import PATH_FIELDS, PATH_FORMAT, PathHeader, wrong
+from downlink.domain.links.pathtrace import PATH_FIELDS, PATH_FORMAT, PathHeader, wrong
 
 MAX_PACKED_BYTES = 64 * 2**20
 MAX_ROWS = 4_000_000

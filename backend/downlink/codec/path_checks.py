@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from downlink.domain.pathtrace import ALL_LOSS_PPB, LIGHT_M_PER_S, NO_ISL, PathHeader, Station, wrong
+from downlink.domain.links.pathtrace import ALL_LOSS_PPB, LIGHT_M_PER_S, NO_ISL, PathHeader, Station, wrong
 
 EQUATOR_KM, POLE_KM = 6378.137, 6356.752314245
 LEAST_ISL_HEIGHT_KM = 80.0

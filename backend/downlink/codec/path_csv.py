@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from downlink.codec.tables import Cell, csv_pieces
-from downlink.domain.pathtrace import ALL_LOSS_PPB, PathHeader
+from downlink.domain.links.pathtrace import ALL_LOSS_PPB, PathHeader
 
 HEADER = (
     "start_s", "end_s", "path", "hop", "receiver", "delay_ms", "end_delay_ms", "rate_bps", "loss_ratio", "gap_s",

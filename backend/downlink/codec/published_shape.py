@@ -9,9 +9,9 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from downlink.codec.campaign_parts import STORABLE, WHOLE, WINDOW_NAME, Name, Part, at
-from downlink.domain.blockdelay import DISTRIBUTED
-from downlink.domain.metric import LEADS, LINKED, LOST, METRICS, OBJECTS, SHARED, SLOW_STARTS, STEADY_TIMES
-from downlink.domain.reproduction import PublishedFigure, PublishedValue, Side
+from downlink.domain.results.blockdelay import DISTRIBUTED
+from downlink.domain.results.metric import LEADS, LINKED, LOST, METRICS, OBJECTS, SHARED, SLOW_STARTS, STEADY_TIMES
+from downlink.domain.results.reproduction import PublishedFigure, PublishedValue, Side
 
 MAX_FIGURES = 40
 MAX_VALUES = 200

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from downlink.codec.station_fault import unreadable
 from downlink.codec.station_time import TIME_OF_DAY, is_day, with_dashes
-from downlink.domain.observation import NAME, UNITS, unit_of
+from downlink.domain.links.observation import NAME, UNITS, unit_of
 
 TIMES = ("time", "at", "date", "datetime", "timestamp", "date_time", "valid")
 DAYS = ("date", "datum", "yyyymmdd")

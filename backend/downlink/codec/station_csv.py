@@ -15,7 +15,7 @@ from downlink.codec.station_time import has_clock, is_day, is_hour, is_without_c
 from downlink.codec.station_values import Values
 from downlink.codec.station_zone import Zones, settled, zones_said
 from downlink.domain.errors import InvalidError
-from downlink.domain.observation import MOST_IN_FILE, Observation
+from downlink.domain.links.observation import MOST_IN_FILE, Observation
 from downlink.domain.partial import LeftOut
 
 MAX_BYTES = 16 * 2**20

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from downlink.codec.station_fault import unreadable
 from downlink.domain.errors import InvalidError
-from downlink.domain.observation import BOUNDS, MOST, SENTINELS, fault_of
+from downlink.domain.links.observation import BOUNDS, MOST, SENTINELS, fault_of
 from downlink.domain.partial import MOST_NAMED
 
 RARE = ("weather.rain_mm_per_h", "weather.snow_mm_per_h", "weather.wind_m_per_s")

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from downlink.codec.campaign_parts import MAX_SECONDS, STORABLE, WHOLE, LaterSeconds, Part, at, shown
-from downlink.domain import timetable as domain
+from downlink.domain.campaigns import timetable as domain
+from downlink.domain.campaigns.opening import EXAMPLE, Hours
+from downlink.domain.campaigns.timetable import ConditionOrder, Every
 from downlink.domain.errors import InvalidError
-from downlink.domain.opening import EXAMPLE, Hours
-from downlink.domain.timetable import ConditionOrder, Every
 from downlink.domain.zone import check_zone
 
 MAX_RUNS = 100_000

@@ -8,9 +8,9 @@ from pydantic import Field, model_validator
 
 from downlink.codec.campaign_parts import MAX_SECONDS, STORABLE, WHOLE, LaterSeconds, Part, at
 from downlink.codec.timetable_shape import DayText
-from downlink.domain import trigger as domain
-from downlink.domain.observation import NAME
-from downlink.domain.timetable import parse_day
+from downlink.domain.campaigns import trigger as domain
+from downlink.domain.campaigns.timetable import parse_day
+from downlink.domain.links.observation import NAME
 
 MAX_VALUE = 1e15
 MOST_FIRINGS = 10_000

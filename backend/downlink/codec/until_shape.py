@@ -11,9 +11,9 @@ from downlink.codec.campaign_parts import WHOLE, WINDOW_NAME, Part, shown
 from downlink.codec.flow_shape import FlowPart
 from downlink.codec.published_shape import FlowNumber
 from downlink.codec.timetable_shape import MAX_RUNS
-from downlink.domain.blockdelay import PHASE_METRICS as DELIVERED
-from downlink.domain.metric import METRICS
-from downlink.domain.precision import LEAST_RUNS, Until
+from downlink.domain.campaigns.precision import LEAST_RUNS, Until
+from downlink.domain.results.blockdelay import PHASE_METRICS as DELIVERED
+from downlink.domain.results.metric import METRICS
 
 PROBED = frozenset({"rtt_ms", "probe_loss_percent", "probe_rtt_p95_ms"})
 """Metrics that probe flows have."""

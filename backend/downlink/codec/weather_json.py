@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 from downlink.codec.station_csv import MISSING, read_number
 from downlink.codec.station_time import read_moment
 from downlink.domain.errors import InvalidError
+from downlink.domain.links.observation import Observation, check_observation
+from downlink.domain.links.weather_source import Wanted, WeatherSource, parts_of
 from downlink.domain.moment import in_utc
-from downlink.domain.observation import Observation, check_observation
-from downlink.domain.weather_source import Wanted, WeatherSource, parts_of
 
 
 def parse_reading(body: bytes, source: WeatherSource, now: datetime) -> list[Observation]:

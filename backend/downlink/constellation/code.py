@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from downlink.domain.pathtrace import MAX_SATELLITES, check_range, wrong
+from downlink.domain.links.pathtrace import MAX_SATELLITES, check_range, wrong
 
 PATTERN = re.compile(
     r"(?P<kind>[A-Za-z]+):(?P<km>[0-9.]+):(?P<deg>[0-9.]+):(?P<total>\d+)/(?P<planes>\d+)/(?P<phase>\d+)"

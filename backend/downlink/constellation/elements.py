@@ -10,11 +10,11 @@ from itertools import islice
 
 from sgp4.api import WGS72, Satrec
 
-from downlink.constellation.lost import without
+from downlink.constellation.fallen_satellites import without
 from downlink.constellation.messages import CatalogueLabel, Found, beyond_bounds, is_messages, read_messages
 from downlink.constellation.orbits import DAY_S, J2000, J2000_JD, Grid, Label, Orbits
+from downlink.domain.links.pathtrace import MAX_SATELLITES, wrong
 from downlink.domain.partial import LeftOut
-from downlink.domain.pathtrace import MAX_SATELLITES, wrong
 
 LINE = 69
 CHECKED = slice(0, 68)

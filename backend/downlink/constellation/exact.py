@@ -11,11 +11,11 @@ import numpy as np
 
 from downlink.constellation.graph import LEAST_ISL_RADIUS_KM, Nodes
 from downlink.constellation.knots import fine_times
-from downlink.constellation.making import NS_PER_KM, sky_of
+from downlink.constellation.maker import NS_PER_KM, sky_of
 from downlink.constellation.orbits import Orbits, Whole
 from downlink.constellation.routes import Said
 from downlink.constellation.sky import Sky
-from downlink.domain.pathtrace import PathHeader, wrong
+from downlink.domain.links.pathtrace import PathHeader, wrong
 
 MOST_ERROR_NS = 1_000.0
 ELEVATION_ROUNDING_DEG = 1e-4

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from downlink.constellation.orbits import Floats, Whole, sidereal_angle
-from downlink.domain.pathtrace import Station
+from downlink.domain.links.pathtrace import Station
 
 EQUATOR_KM = 6378.137
 FLATTENING = 1 / 298.257223563

@@ -14,8 +14,8 @@ from sgp4 import omm
 from sgp4.api import WGS72, Satrec
 
 from downlink.constellation.orbits import Label
+from downlink.domain.links.pathtrace import wrong
 from downlink.domain.partial import LeftOut
-from downlink.domain.pathtrace import wrong
 
 HELP = "Take a file of CelesTrak's or Space-Track's, in the form CSV, XML, JSON or KVN."
 NO_ORBIT = "its elements make no orbit around the Earth"

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sgp4.api import SGP4_ERRORS, WGS72, Satrec, SatrecArray
 
 from downlink.constellation.code import Walker
+from downlink.domain.links.pathtrace import wrong
 from downlink.domain.partial import LeftOut
-from downlink.domain.pathtrace import wrong
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from downlink.constellation.orbits import Floats, Whole
-from downlink.domain.pathtrace import LIGHT_M_PER_S, LossCurve, Radio
+from downlink.domain.links.pathtrace import LIGHT_M_PER_S, LossCurve, Radio
 
 BOLTZMANN_DBW_PER_K_HZ = 10 * math.log10(1.380649e-23)
 LEAST_RATE_BPS = 1_000

@@ -10,7 +10,7 @@ import numpy as np
 from downlink.constellation.graph import Nodes
 from downlink.constellation.orbits import Whole
 from downlink.constellation.sky import Moment, Sky
-from downlink.domain.pathtrace import Route
+from downlink.domain.links.pathtrace import Route
 
 Said = Callable[[int], None]
 """Is called with the microseconds that are done."""

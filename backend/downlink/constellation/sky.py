@@ -15,7 +15,7 @@ from sgp4.api import SatrecArray
 from downlink.constellation.graph import Nodes, Wiring, grid_hops, hop_lengths
 from downlink.constellation.ground import Sight, sight
 from downlink.constellation.orbits import Floats, Orbits, Whole, near_positions, positions
-from downlink.domain.pathtrace import GRID, Station, wrong
+from downlink.domain.links.pathtrace import GRID, Station, wrong
 
 CHUNK_NUMBERS = 100_000
 """Satellites x times that are held at once: more does not fit into a processor's cache."""

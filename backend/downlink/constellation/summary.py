@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from downlink.constellation.exact import path_rows
 from downlink.constellation.orbits import Whole
-from downlink.domain.pathtrace import PathHeader
+from downlink.domain.links.pathtrace import PathHeader
 
 EACH_US = 1_000_000
 

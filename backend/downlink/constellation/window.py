@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from downlink.constellation.asking import code_orbits
 from downlink.constellation.exact import path_rows
-from downlink.constellation.making import sky_of
+from downlink.constellation.maker import sky_of
 from downlink.constellation.orbits import Whole, sidereal_angle
-from downlink.domain.pathtrace import PathHeader, wrong
+from downlink.constellation.requests import code_orbits
+from downlink.domain.links.pathtrace import PathHeader, wrong
 
 MEAN_RADIUS_KM = 6_371.0
 

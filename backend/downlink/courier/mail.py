@@ -12,8 +12,8 @@ from email.message import EmailMessage
 from email.utils import format_datetime
 from typing import Literal
 
-from downlink.courier.patience import within
-from downlink.domain.delivery import Message, Outcome
+from downlink.courier.deadline import within
+from downlink.domain.notices.delivery import Message, Outcome
 
 LONGEST_S = 20.0
 """From the look at the name to the word that the mail is taken, which servers give after they have searched it."""

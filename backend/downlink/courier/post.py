@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import httpx
 
-from downlink.courier.calling import LONGEST_S, Call, RefusedError, Resolve, carry_out, resolve
-from downlink.domain.delivery import Networks, Outcome
+from downlink.courier.http_call import LONGEST_S, Call, RefusedError, Resolve, carry_out, resolve
+from downlink.domain.notices.delivery import Networks, Outcome
 
 ALLOWED_BY = "DOWNLINK_NOTIFY_ALLOW"
 

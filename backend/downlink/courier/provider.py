@@ -21,7 +21,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from downlink.courier.patience import within
+from downlink.courier.deadline import within
 from downlink.domain.errors import DeniedError, UnavailableError
 
 LONGEST_S = 10.0

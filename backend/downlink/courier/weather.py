@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import httpx
 
-from downlink.courier.calling import LONGEST_S, Call, RefusedError, Resolve, carry_out, resolve
-from downlink.domain.delivery import Networks
+from downlink.courier.http_call import LONGEST_S, Call, RefusedError, Resolve, carry_out, resolve
 from downlink.domain.errors import UnavailableError
-from downlink.domain.weather_source import Place, WeatherSource
+from downlink.domain.links.weather_source import Place, WeatherSource
+from downlink.domain.notices.delivery import Networks
 from downlink.process.settings import Settings
 
 MOST_BYTES = 256 << 10

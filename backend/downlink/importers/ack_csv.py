@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from downlink.domain.partial import LeftOut
-from downlink.domain.point import Point
-from downlink.domain.sample import TIME_FIELD, FieldKind, fields, fields_of
+from downlink.domain.traces.point import Point
+from downlink.domain.traces.sample import TIME_FIELD, FieldKind, fields, fields_of
 from downlink.importers.model import Content, ImportedFlow, Ints, UnreadableError
-from downlink.importers.reading import LARGEST, MAX_SAMPLES, checked_columns, refuse_beyond
 from downlink.importers.tcp_fields import to_bps
+from downlink.importers.value_checks import LARGEST, MAX_SAMPLES, checked_columns, refuse_beyond
 
 NEEDED = ("now_us", "bytes_acked", "mss", "rtt_us")
 PLAIN = {

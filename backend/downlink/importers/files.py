@@ -22,6 +22,7 @@ from downlink.importers.ack_csv import (
     read_ack_csv,
     read_downlink_csv,
 )
+from downlink.importers.containers import Member, members
 from downlink.importers.documents import (
     as_utf8,
     documents_in,
@@ -45,9 +46,8 @@ from downlink.importers.iperf3 import is_iperf3, read_iperf3
 from downlink.importers.iperf3_stream import documents_of_events, is_stream_event
 from downlink.importers.model import Content, ImportedTrace, SourceKind, UnreadableError, refused
 from downlink.importers.ndt7 import is_ndt7, read_ndt7
-from downlink.importers.packing import Member, members
-from downlink.importers.reading import SAY_START, checked_start
 from downlink.importers.tcp_info import is_tcp_info, read_tcp_info
+from downlink.importers.value_checks import SAY_START, checked_start
 
 MAX_FILE_BYTES = 256 * 2**20
 MAX_UNPACKED_BYTES = 512 * 2**20

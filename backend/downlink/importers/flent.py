@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from downlink.domain.partial import LeftOut
-from downlink.domain.point import Point
+from downlink.domain.traces.point import Point
 from downlink.importers.model import Content, Direction, ImportedFlow, Ints, UnreadableError
-from downlink.importers.reading import (
+from downlink.importers.value_checks import (
     LARGEST,
     checked_columns,
     elapsed_us,

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from downlink.domain.partial import LeftOut
-from downlink.domain.point import Point
+from downlink.domain.traces.point import Point
 from downlink.importers.iperf3_stream import broken_at, lines_left_out
 from downlink.importers.model import Content, Direction, ImportedFlow, Ints, ToolSummary, UnreadableError
-from downlink.importers.reading import (
+from downlink.importers.value_checks import (
     MAX_DURATION_S,
     SAY_START,
     checked_columns,

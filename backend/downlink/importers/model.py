@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from downlink.domain.errors import InvalidError
 from downlink.domain.partial import LeftOut
-from downlink.domain.point import Point
+from downlink.domain.traces.point import Point
 
 Ints = NDArray[np.int64]
 

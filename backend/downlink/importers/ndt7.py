@@ -11,9 +11,10 @@ from itertools import groupby
 from typing import Any
 
 from downlink.domain.partial import LeftOut
-from downlink.domain.point import Point
+from downlink.domain.traces.point import Point
 from downlink.importers.model import Content, Direction, ImportedFlow, Ints, UnreadableError
-from downlink.importers.reading import (
+from downlink.importers.tcp_fields import BY_NAME, RATES, to_bps
+from downlink.importers.value_checks import (
     checked_columns,
     ints,
     listing,
@@ -24,7 +25,6 @@ from downlink.importers.reading import (
     usable,
     whole_of_text,
 )
-from downlink.importers.tcp_fields import BY_NAME, RATES, to_bps
 
 DIRECTIONS = ("Download", "Upload")
 SECRETS = {"access_token"}

@@ -15,11 +15,11 @@ from typing import Any
 import orjson
 
 from downlink.domain.partial import LeftOut
-from downlink.domain.point import Point
+from downlink.domain.traces.point import Point
 from downlink.importers.documents import parsed_line
 from downlink.importers.model import Content, Direction, ImportedFlow, UnreadableError
-from downlink.importers.reading import checked_columns, ints, mapping, moment_of_table, text_of, usable
 from downlink.importers.tcp_fields import decode_structs
+from downlink.importers.value_checks import checked_columns, ints, mapping, moment_of_table, text_of, usable
 
 INFO, CONGESTION_CONTROL = 2, 4
 SHORTEST_STRUCT_BYTES = 104

@@ -11,13 +11,13 @@ import structlog
 
 from downlink.actions import conductor
 from downlink.domain.errors import UnavailableError
-from downlink.domain.weather_source import WeatherSource
+from downlink.domain.links.weather_source import WeatherSource
 from downlink.jobs.app import make_celery, sender
 from downlink.jobs.mailbox import Mailbox
 from downlink.process.logs import configure_logs
 from downlink.process.settings import Settings
 from downlink.process.spans import span
-from downlink.storage.turn import StoppedError, open_units_in_turn, take_turn, wait_for_order
+from downlink.storage.advisory_lock import StoppedError, open_units_in_turn, take_turn, wait_for_order
 from downlink.storage.unit import UnitFactory
 
 TICK_S = 1.0

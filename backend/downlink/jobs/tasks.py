@@ -11,28 +11,17 @@ import structlog
 from celery import Celery, Task
 from structlog.contextvars import bound_contextvars
 
-from downlink.actions import (
-    analyse,
-    asking_weather,
-    delivering,
-    folders,
-    notices,
-    path_making,
-    paths,
-    reanalysis,
-    reports,
-    retention,
-    runs,
-    seal,
-    sweep_parts,
-    sweeps,
-    weather,
-)
-from downlink.courier.sending import Courier
+from downlink.actions.campaigns import retention
+from downlink.actions.links import path_jobs, paths, weather_calls, weather_due
+from downlink.actions.notices import deliveries, notices
+from downlink.actions.results import analysis, reanalysis, reports, sweep_parts, sweeps
+from downlink.actions.runs import progress
+from downlink.actions.traces import folders, seal
+from downlink.courier.sender import Courier
 from downlink.courier.weather import WeatherService
 from downlink.domain.errors import NotFoundError, UnavailableError
 from downlink.jobs.app import PREFIX
-from downlink.storage.reanalysis import JOB as REANALYSE
+from downlink.storage.results.reanalysis_store import JOB as REANALYSE
 from downlink.storage.unit import Unit, UnitFactory
 
 TRIES, RETRY_S = 3, 2.0  # anything longer is the tick's to find
@@ -41,7 +30,7 @@ Action = Callable[[Unit, UUID, datetime], None]
 Carry = Callable[[UnitFactory, str, UUID, Clock], None]
 ACTIONS: dict[str, Action] = {
     "seal": seal.seal,
-    "analyse": analyse.analyse_run,
+    "analyse": analysis.analyse_run,
     "report": reports.refresh_report,
     REANALYSE: reanalysis.reanalyse,
     sweep_parts.JOB: sweeps.sweep_part,
@@ -58,20 +47,20 @@ def register_tasks(
     """Give every task its body."""
 
     def notify(opened: UnitFactory, _name: str, subject: UUID, clock: Clock) -> None:
-        delivering.deliver(opened, subject, clock, courier)
+        deliveries.deliver(opened, subject, clock, courier)
 
     def ask_weather(opened: UnitFactory, _name: str, subject: UUID, clock: Clock) -> None:
-        asking_weather.ask(opened, subject, clock, service)
+        weather_calls.ask(opened, subject, clock, service)
 
     for name in ACTIONS:
         app.task(name=PREFIX + name, bind=True)(_body(name, units, carry_out))
 
     def make_path(opened: UnitFactory, _name: str, subject: UUID, clock: Clock) -> None:
-        path_making.make(opened, subject, clock)
+        path_jobs.make(opened, subject, clock)
 
     app.task(name=PREFIX + paths.JOB, bind=True)(_body(paths.JOB, units, make_path))
     app.task(name=PREFIX + notices.JOB, bind=True)(_body(notices.JOB, units, notify))
-    app.task(name=PREFIX + weather.JOB, bind=True)(_body(weather.JOB, units, ask_weather))
+    app.task(name=PREFIX + weather_due.JOB, bind=True)(_body(weather_due.JOB, units, ask_weather))
 
 
 def _body(name: str, units: Callable[[], UnitFactory], carry: Carry) -> Callable[[Task, str], None]:
@@ -101,13 +90,13 @@ def carry_out(units: UnitFactory, name: str, subject: UUID, clock: Clock) -> Non
     """
     if name in RUN_JOBS:
         with units() as unit:
-            runs.begin_job(unit, subject, name, clock())
+            progress.begin_job(unit, subject, name, clock())
     try:
         _act(units, ACTIONS[name], subject, clock)
     except UnavailableError:
         if name in RUN_JOBS:
             with units() as unit:
-                runs.postpone_job(unit, subject, name)
+                progress.postpone_job(unit, subject, name)
         raise
 
 

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from celery import Celery
 from celery.signals import setup_logging, worker_process_shutdown
 
-from downlink.courier.sending import Courier
+from downlink.courier.sender import Courier
 from downlink.courier.weather import WeatherService
 from downlink.jobs.app import make_celery, sender
 from downlink.jobs.memory import keep_freed_memory
 from downlink.jobs.tasks import register_tasks
 from downlink.process.logs import configure_logs
 from downlink.process.settings import Settings
-from downlink.storage.objects import TraceStore
+from downlink.storage.traces.objects import TraceStore
 from downlink.storage.unit import UnitFactory, open_units
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from downlink.analysis.delays import FlowDelays
 from downlink.codec.sketches import pack_counts
-from downlink.domain.blockdelay import KINDS, Why
+from downlink.domain.results.blockdelay import KINDS, Why
 from downlink.judging.judge import Cells, Judge, Own, Row, Rows
 from downlink.judging.traces import RunTrace
 from downlink.storage.tables import FlowDelay, RunFlow

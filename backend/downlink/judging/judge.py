@@ -8,7 +8,7 @@ from typing import Any
 
 from downlink.codec.tables import Cell
 from downlink.judging.traces import RunTrace
-from downlink.storage.judged import Found
+from downlink.storage.results.judgement_store import Found
 from downlink.storage.tables import RunFlow, Table
 
 Row = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from downlink.analysis.intervals import plain
 from downlink.analysis.limits import USED_FIELDS, judge_limits
 from downlink.codec.series import pack_series, unpack_series
-from downlink.domain.metric import LIMITS as NAMES
+from downlink.domain.results.metric import LIMITS as NAMES
 from downlink.judging.judge import Cells, Judge, Own, Row, Rows
 from downlink.judging.traces import FlowTrace, RunTrace
 from downlink.storage.tables import FlowLimit, RunFlow

@@ -7,7 +7,7 @@ from typing import Any
 
 from downlink.analysis.linkphases import Window, flow_losses, link_phases, phase_windows
 from downlink.analysis.phases import shared_end_s
-from downlink.domain.metric import LINKED, LOST
+from downlink.domain.results.metric import LINKED, LOST
 from downlink.judging.judge import Cells, Judge, Own, Row, Rows
 from downlink.judging.traces import RunTrace
 from downlink.storage.tables import FlowLoss, LinkPhase, RunFlow

@@ -6,8 +6,8 @@ from downlink.analysis import probes
 from downlink.analysis.phases import rate_or_nan, run_metrics
 from downlink.analysis.series import USED_FIELDS
 from downlink.codec.series import pack_series, unpack_series
-from downlink.domain.metric import METRICS as METRIC_NAMES
-from downlink.domain.metric import QUANTITIES
+from downlink.domain.results.metric import METRICS as METRIC_NAMES
+from downlink.domain.results.metric import QUANTITIES
 from downlink.judging.judge import Cells, Judge, Own, Rows
 from downlink.judging.traces import FlowTrace, RunTrace
 from downlink.storage.tables import Metric, RunFlow, StoredSeries

@@ -12,15 +12,17 @@ from downlink.analysis.delays import End, FlowDelays, common_clock, flow_delays,
 from downlink.analysis.exits.capacity import LinkRate
 from downlink.analysis.exits.flow import flow_trace
 from downlink.analysis.exits.trace import AckTrace
-from downlink.analysis.imported import counted_from_zero, imported_series
+from downlink.analysis.imported_series import counted_from_zero, imported_series
 from downlink.analysis.linklog import hop_log
 from downlink.analysis.probes import probe_series
 from downlink.analysis.series import FlowSeries, relayed_series, sender_series
 from downlink.codec.parquet import Columns, Ints, ParquetTrace
-from downlink.domain.campaign import INTCP, SPLIT, TCP, Phases
-from downlink.domain.point import ENDS, NO_FLOW, TABLES, Point
-from downlink.storage import campaigns, runs, traces
+from downlink.domain.campaigns.campaign import INTCP, SPLIT, TCP, Phases
+from downlink.domain.traces.point import ENDS, NO_FLOW, TABLES, Point
+from downlink.storage.campaigns import campaign_store
+from downlink.storage.runs import run_store
 from downlink.storage.tables import Run, RunFlow
+from downlink.storage.traces import trace_store
 from downlink.storage.unit import Unit
 
 RECEIVED = frozenset({"elapsed_us", "received_bytes", "rcv_wnd_bytes"})
@@ -218,9 +220,9 @@ def open_runs(
     unit: Unit, campaign_id: UUID, of_campaign: Sequence[Run], together: Collection[str] | None
 ) -> list[RunTrace]:
     """Runs of one campaign, as open_run does it."""
-    phases = campaigns.campaign_of(campaigns.find_campaign(unit, campaign_id)).phases
+    phases = campaign_store.campaign_of(campaign_store.find_campaign(unit, campaign_id)).phases
     flows: dict[UUID, list[RunFlow]] = {run.id: [] for run in of_campaign}
-    for flow in runs.flows_of_runs(unit, flows):
+    for flow in run_store.flows_of_runs(unit, flows):
         flows[flow.run_id].append(flow)
     return [_run_trace(unit, run, phases, flows[run.id], together) for run in of_campaign]
 
@@ -230,7 +232,7 @@ def _run_trace(
 ) -> RunTrace:
     link, with_data = _link_of(unit, run), _with_data(flows)
     opened = [_open(unit, run, flow, with_data, link, together) for flow in flows]
-    return RunTrace(run, phases, opened, link, runs.fingerprints(unit, run.id))
+    return RunTrace(run, phases, opened, link, run_store.fingerprints(unit, run.id))
 
 
 def open_link(unit: Unit, run: Run) -> Mapping[str, Ints]:
@@ -239,7 +241,7 @@ def open_link(unit: Unit, run: Run) -> Mapping[str, Ints]:
 
 
 def open_flow(unit: Unit, run: Run, flow: RunFlow) -> FlowTrace:
-    return _open(unit, run, flow, _with_data(runs.flows_of(unit, run.id)), _link_of(unit, run), None)
+    return _open(unit, run, flow, _with_data(run_store.flows_of(unit, run.id)), _link_of(unit, run), None)
 
 
 def _link_of(unit: Unit, run: Run) -> Mapping[str, Ints]:
@@ -270,7 +272,7 @@ def _number(said: object) -> float | None:
 
 
 def _parts(unit: Unit, run: Run, flow: int, point: Point) -> list[bytes]:
-    return list(traces.sealed_parts(unit, run.id, flow, point))
+    return list(trace_store.sealed_parts(unit, run.id, flow, point))
 
 
 def _link_rate(run: Run, flows: int) -> LinkRate | None:

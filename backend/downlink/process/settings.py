@@ -12,10 +12,10 @@ from pydantic import Field, SecretStr, computed_field, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from downlink.domain.delivery import Networks, networks_of
-from downlink.domain.permission import Role
-from downlink.domain.provider import Admission, read_rules
-from downlink.domain.weather_source import EVERY_MIN, LEAST_EVERY_MIN, MOST_EVERY_MIN, WeatherSource, read_source
+from downlink.domain.links.weather_source import EVERY_MIN, LEAST_EVERY_MIN, MOST_EVERY_MIN, WeatherSource, read_source
+from downlink.domain.notices.delivery import Networks, networks_of
+from downlink.domain.people.permission import Role
+from downlink.domain.people.provider import Admission, read_rules
 
 DATABASE_DRIVER = "postgresql+psycopg"
 SECRETS = Path("/run/secrets")  # where containers find theirs

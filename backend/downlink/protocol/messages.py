@@ -25,12 +25,12 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from downlink.domain.agent import PROTOCOL
-from downlink.domain.enrolment import AGENT_NAME
+from downlink.domain.campaigns.opening import Hours
+from downlink.domain.fleet.agent import PROTOCOL
+from downlink.domain.fleet.enrolment import AGENT_NAME
 from downlink.domain.moment import in_utc
-from downlink.domain.opening import Hours
-from downlink.domain.point import POINT
-from downlink.domain.run import Reason
+from downlink.domain.runs.run import Reason
+from downlink.domain.traces.point import POINT
 
 MAX_LIST = 256
 EXACT = 2**53

@@ -16,7 +16,7 @@ from downlink.cli.client import Access, Client
 from downlink.cli.table import campaign_table, check_markers, put_between_markers
 from downlink.cli.watch import all_complete
 from downlink.domain.errors import UnavailableError
-from downlink.domain.link import MAX_SENDERS
+from downlink.domain.links.link import MAX_SENDERS
 from downlink.stack.agent_build import NOT_BUILT, AgentBuild
 from downlink.stack.demo import make_paths, own_campaigns, read_campaigns, ready_needs, run_demo, seed_recorded
 from downlink.stack.launcher import Stack, running, stop_signals_interrupt

@@ -12,8 +12,8 @@ import typer
 from downlink.cli.client import Client
 from downlink.cli.paths import is_made, make_ready
 from downlink.cli.watch import follow
-from downlink.domain.campaign_state import UNDER_WAY
-from downlink.domain.readypaths import READY
+from downlink.domain.campaigns.campaign_state import UNDER_WAY
+from downlink.domain.links.ready_paths import READY
 from downlink.stack.emulated import AGENT, build_links
 from downlink.stack.launcher import Stack, command
 from downlink.stack.needs import LinkNeed, link_needs, merge_needs, refuse_unused

@@ -13,7 +13,7 @@ from typing import Any
 
 from downlink.cli.client import Client
 from downlink.cli.export import export_archive, export_folder
-from downlink.domain.run import RunState
+from downlink.domain.runs.run import RunState
 
 MOST_ARCHIVE_BYTES = 20_000_000
 _FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # the same tables make the same bytes

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from downlink.domain.campaign import Campaign, FlowPlan, StopRule
+from downlink.domain.campaigns.campaign import Campaign, FlowPlan, StopRule
+from downlink.domain.campaigns.plan import plan_campaign
 from downlink.domain.errors import InvalidError
-from downlink.domain.link import Link
-from downlink.domain.plan import plan_campaign
+from downlink.domain.links.link import Link
 
 FOLDER = Path("docs/examples/studies")
 BYTES_A_TRIAL_SECOND = 1_000_000

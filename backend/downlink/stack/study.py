@@ -13,10 +13,10 @@ import typer
 
 from downlink.cli.client import Client
 from downlink.cli.watch import PATIENCE_S, PERIOD_S, all_complete
-from downlink.domain.campaign import Campaign
-from downlink.domain.campaign_state import ENDED, UNDER_WAY, CampaignState
+from downlink.domain.campaigns.campaign import Campaign
+from downlink.domain.campaigns.campaign_state import ENDED, UNDER_WAY, CampaignState
 from downlink.domain.errors import InvalidError, UnavailableError
-from downlink.domain.link import Link, Orbit
+from downlink.domain.links.link import Link, Orbit
 from downlink.stack.emulated import AGENT, build_links
 from downlink.stack.harvest import find_commit, harvest, is_harvested
 from downlink.stack.launcher import Stack

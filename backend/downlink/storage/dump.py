@@ -17,8 +17,8 @@ from uuid import UUID
 from sqlalchemy import delete, func, select, text, update
 
 from downlink.domain.errors import UnavailableError
-from downlink.storage.kept import place
 from downlink.storage.tables import Chunk, TraceFolder
+from downlink.storage.traces.part_store import place
 from downlink.storage.unit import Unit, UnitFactory
 
 FORMAT = ("--format=custom", "--no-owner", "--no-privileges")

@@ -16,8 +16,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session
 
 from downlink.domain.errors import UnavailableError
-from downlink.storage.objects import Folder, TraceStore
 from downlink.storage.stored_json import read_json
+from downlink.storage.traces.objects import Folder, TraceStore
 
 Job = tuple[str, UUID]
 SendJobs = Callable[[Sequence[Job]], None]

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import event
 
-from downlink.actions.reanalysis import analyse_again
+from downlink.actions.results.reanalysis import analyse_again
 from downlink.storage.unit import UnitFactory
 from tests.actions.test_faults import ONE, pair, until
 from tests.fixtures.lab import Lab

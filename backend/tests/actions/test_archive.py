@@ -15,7 +15,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.domain.errors import InvalidError
 from downlink.storage.unit import UnitFactory
 from tests.fixtures.lab import API, Lab

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import func, select
 
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.domain.errors import InvalidError
 from downlink.storage.tables import Table
 from downlink.storage.unit import UnitFactory

@@ -16,9 +16,10 @@ from downlink.actions.backup import back_up, restore_backup
 from downlink.domain.errors import ConflictError, InvalidError, UnavailableError
 from downlink.process.settings import Settings
 from downlink.stack.servers import embedded_tools
-from downlink.storage import dump, events
+from downlink.storage import dump
 from downlink.storage.migrate import upgrade
-from downlink.storage.objects import TraceStore
+from downlink.storage.notices import events
+from downlink.storage.traces.objects import TraceStore
 from downlink.storage.unit import UnitFactory, open_units
 from tests.actions.test_archive import everything
 from tests.actions.test_notifications import cancelled, stored

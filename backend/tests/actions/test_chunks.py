@@ -11,7 +11,7 @@ import pytest
 import zstandard
 from sqlalchemy import text
 
-from downlink.actions.chunks import MOST_BYTES
+from downlink.actions.traces.chunks import MOST_BYTES
 from tests.actions.test_faults import ONE, pair, until
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent, bundle_line, make_chunk

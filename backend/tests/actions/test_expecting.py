@@ -11,14 +11,14 @@ from uuid import UUID
 import pytest
 from sqlalchemy import select, text
 
-from downlink.actions.archive import load_archive
-from downlink.actions.reanalysis import analyse_again
+from downlink.actions.campaigns.archive_read import load_archive
+from downlink.actions.results.reanalysis import analyse_again
 from downlink.cli.client import Access, Client
 from downlink.cli.runs import show_run
-from downlink.domain.campaign_state import CampaignState
-from downlink.domain.expectation import Check
-from downlink.domain.notification import Departure, Topic, departed
-from downlink.storage import notifications
+from downlink.domain.campaigns.campaign_state import CampaignState
+from downlink.domain.campaigns.expectation import Check
+from downlink.domain.notices.notification import Departure, Topic, departed
+from downlink.storage.notices import notification_store
 from downlink.storage.tables import Campaign, Event
 from tests.actions.test_faults import ONE, pair
 from tests.actions.test_notifications import deliver, kinds, make, stored
@@ -226,8 +226,8 @@ def test_a_channel_is_asked_for_more_keys_than_a_query_has_parameters(lab: Lab) 
         Departure(UUID(int=5), UUID(int=1), "c", None, "geo", "on", 1, lab.now(), 1, [FAR_CHECK], [UUID(int=5)])
     )
     with lab.units() as unit:
-        assert len(notifications.add(unit, channel, [notice, notice], lab.now())) == 1
-        assert notifications.add(unit, channel, [notice], lab.now()) == []
+        assert len(notification_store.add(unit, channel, [notice, notice], lab.now())) == 1
+        assert notification_store.add(unit, channel, [notice], lab.now()) == []
         keys = [f"run:{UUID(int=number)}:unexpected:1" for number in range(70_000)]
-        assert notifications.known(unit, channel, keys) == {notice.key}
-        assert notifications.known(unit, channel, keys[:5]) == set()
+        assert notification_store.known(unit, channel, keys) == {notice.key}
+        assert notification_store.known(unit, channel, keys[:5]) == set()

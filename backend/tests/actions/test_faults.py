@@ -8,9 +8,9 @@ from uuid import UUID
 import pytest
 from sqlalchemy import select, text
 
-from downlink.actions import runs
-from downlink.domain.run import MOST_PASSING, Reason, RunState
-from downlink.storage import runs as rows
+from downlink.actions.runs import progress as runs
+from downlink.domain.runs.run import MOST_PASSING, Reason, RunState
+from downlink.storage.runs import run_store
 from downlink.storage.tables import Event
 from tests.fixtures.lab import CAMPAIGN, Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
@@ -143,7 +143,7 @@ def test_the_next_attempt_gets_its_turn_although_the_link_was_given_back_before(
         client.act()
         lab.tick()
     with lab.units() as unit:
-        row = rows.get_run(unit, UUID(run["id"]), is_locked=True)
+        row = run_store.get_run(unit, UUID(run["id"]), is_locked=True)
         assert row.released_at is not None
         runs.finish(unit, row, RunState.FAILED, lab.now(), Reason.AGENT_RESTARTED, "The agent was restarted.")
     found = lab.drive(campaign, [server, client])

@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 
-from downlink.domain.run import FINAL
+from downlink.domain.runs.run import FINAL
 from tests.actions.test_turns import MEASURED
 from tests.fixtures.fleet import SHORT, Fleet
 from tests.fixtures.lab import Lab

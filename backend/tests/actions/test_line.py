@@ -7,7 +7,7 @@ import itertools
 import pytest
 from sqlalchemy import text
 
-from downlink.domain.run import FINAL
+from downlink.domain.runs.run import FINAL
 from tests.fixtures.fleet import SHORT
 from tests.fixtures.lab import CAMPAIGN, Lab
 

@@ -13,9 +13,9 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.api.schemas.reports import Report
-from downlink.domain.weather import link_seed
+from downlink.domain.links.weather import link_seed
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent, draw_link, make_chunk
 

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from downlink.actions.campaigns import pause_campaign, resume_campaign
+from downlink.actions.campaigns.campaigns import pause_campaign, resume_campaign
 from downlink.jobs.tasks import carry_out
 from downlink.stack.process import wait_until
 from downlink.storage.unit import UnitFactory

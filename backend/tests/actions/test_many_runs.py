@@ -13,16 +13,17 @@ from uuid import UUID
 import pytest
 from sqlalchemy import event, text
 
-from downlink.actions import campaigns, cancelling, conductor, reruns, runs
-from downlink.actions.campaign_states import set_state
-from downlink.domain.campaign_state import CampaignState
-from downlink.domain.run import ACTIVE, Ending, Reason, RunState
+from downlink.actions import conductor
+from downlink.actions.campaigns import campaigns, cancellation, reruns
+from downlink.actions.campaigns.states import set_state
+from downlink.actions.runs import progress
+from downlink.domain.campaigns.campaign_state import CampaignState
+from downlink.domain.runs.run import ACTIVE, Ending, Reason, RunState
 from downlink.stack.process import wait_until
-from downlink.storage import planned
-from downlink.storage import runs as rows
-from downlink.storage.campaigns import find_campaign
+from downlink.storage.campaigns.campaign_store import find_campaign
+from downlink.storage.runs import planned, run_store
 from downlink.storage.unit import Unit, UnitFactory
-from downlink.views.tables import TableName, campaign_csv
+from downlink.views.results.tables import TableName, campaign_csv
 from tests.actions.test_faults import ONE, pair
 from tests.actions.test_reruns import fail_first
 from tests.fixtures.lab import CAMPAIGN, Lab
@@ -85,12 +86,12 @@ def test_a_campaign_is_cancelled_as_if_its_runs_were_stopped_one_by_one(lab: Lab
     campaign, now = many_kinds(lab), lab.now()
 
     def one_by_one(unit: Unit) -> None:
-        unfinished = list(rows.lock_unfinished(unit, campaign))
+        unfinished = list(run_store.lock_unfinished(unit, campaign))
         row = find_campaign(unit, campaign, is_locked=True)
         row.ended_at = now
         set_state(unit, row, CampaignState.CANCELLED, now)
         for run_id in unfinished:
-            runs.stop(unit, rows.get_run(unit, run_id, is_locked=True), now)
+            progress.stop(unit, run_store.get_run(unit, run_id, is_locked=True), now)
 
     before = left_by(lab, lambda _: None)
     expected = left_by(lab, one_by_one)
@@ -100,7 +101,7 @@ def test_a_campaign_is_cancelled_as_if_its_runs_were_stopped_one_by_one(lab: Lab
 
 def test_of_very_many_planned_runs_the_tick_ends_the_rest(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     campaign = many_kinds(lab)
-    monkeypatch.setattr(cancelling, "CANCELLED_AT_ONCE", 3)
+    monkeypatch.setattr(cancellation, "CANCELLED_AT_ONCE", 3)
     answer = lab.call("POST", f"/campaigns/{campaign}/cancel")
     assert (answer["state"], answer["counts"]["cancelled"]) == ("cancelled", 3)
     left = answer["counts"]["planned"]
@@ -110,7 +111,7 @@ def test_of_very_many_planned_runs_the_tick_ends_the_rest(lab: Lab, monkeypatch:
         lab.tick()
     assert lab.call("GET", f"/campaigns/{campaign}")["counts"]["planned"] == 0
     with lab.units() as unit:
-        assert rows.left_of_cancelled(unit) == []
+        assert run_store.left_of_cancelled(unit) == []
 
 
 def test_a_run_that_began_while_its_campaign_was_cancelled_is_stopped(lab: Lab) -> None:
@@ -126,7 +127,7 @@ def test_some_planned_runs_end_at_once_as_they_would_one_by_one(lab: Lab) -> Non
     """The cycles that this closes want a report, or not."""
     campaign, now, draw = many_kinds(lab), lab.now(), random.Random(1)
     with lab.units() as unit:
-        states = rows.lock_unfinished(unit, campaign)
+        states = run_store.lock_unfinished(unit, campaign)
     waiting = [run_id for run_id, state in states.items() if state is RunState.PLANNED]
     reports = set()
     for some in (waiting, *(draw.sample(waiting, draw.randint(1, len(waiting))) for _ in range(25))):
@@ -134,12 +135,12 @@ def test_some_planned_runs_end_at_once_as_they_would_one_by_one(lab: Lab) -> Non
 
         def one_by_one(unit: Unit, some: Sequence[UUID] = some, ending: Ending = ending) -> None:
             for run_id in some:
-                run = rows.get_run(unit, run_id, is_locked=True)
-                runs.finish(unit, run, ending.state, now, ending.reason, ending.detail)
+                run = run_store.get_run(unit, run_id, is_locked=True)
+                progress.finish(unit, run, ending.state, now, ending.reason, ending.detail)
 
         def at_once(unit: Unit, some: Sequence[UUID] = some, ending: Ending = ending) -> None:
-            rows.lock_unfinished(unit, campaign)
-            runs.end_planned(unit, campaign, dict.fromkeys(some, ending), now)
+            run_store.lock_unfinished(unit, campaign)
+            progress.end_planned(unit, campaign, dict.fromkeys(some, ending), now)
 
         found = left_by(lab, at_once)
         assert found == left_by(lab, one_by_one)
@@ -233,8 +234,8 @@ def test_an_attempt_that_is_planned_while_a_campaign_is_being_cancelled_is_cance
         unit.session.execute(text(UPLOADING))
     with ThreadPoolExecutor(1) as other, lab.units() as unit:
         (run_id,) = unit.session.scalars(text("SELECT id FROM runs"))
-        run = rows.get_run(unit, run_id, is_locked=True)
-        runs.finish(unit, run, RunState.FAILED, lab.now(), Reason.LINK_LOST, "Lost.")
+        run = run_store.get_run(unit, run_id, is_locked=True)
+        progress.finish(unit, run, RunState.FAILED, lab.now(), Reason.LINK_LOST, "Lost.")
         cancelled = other.submit(cancel, lab, campaign)
         assert wait_until(lambda: is_waited_for(lab), 10)
         unit.session.commit()

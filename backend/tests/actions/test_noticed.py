@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from downlink.domain.notification import Topic
+from downlink.domain.notices.notification import Topic
 from tests.actions.test_faults import ONE, pair
 from tests.actions.test_notifications import deliver, kinds, make, stored, tick
 from tests.fixtures.lab import Lab

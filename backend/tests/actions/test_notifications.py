@@ -13,15 +13,15 @@ from uuid import UUID
 import pytest
 from sqlalchemy import select, text, update
 
-from downlink.actions import channels
-from downlink.actions.accounts import change_role
-from downlink.courier.sending import Courier
-from downlink.domain.access import COMMAND_LINE
-from downlink.domain.delivery import MOST_TRIES, Outcome
+from downlink.actions.notices import channels
+from downlink.actions.people.accounts import change_role
+from downlink.courier.sender import Courier
 from downlink.domain.errors import ConflictError, InvalidError
-from downlink.domain.notification import MOST_CHANNELS, Topic
-from downlink.domain.permission import Role
-from downlink.storage import access
+from downlink.domain.notices.delivery import MOST_TRIES, Outcome
+from downlink.domain.notices.notification import MOST_CHANNELS, Topic
+from downlink.domain.people.access import COMMAND_LINE
+from downlink.domain.people.permission import Role
+from downlink.storage.people import access_store
 from downlink.storage.tables import Campaign, Channel, Notification, User
 from tests.actions.test_faults import ONE, pair
 from tests.fixtures.lab import Lab
@@ -49,7 +49,7 @@ def make(lab: Lab, target: str, **changes: Any) -> Channel:
 
 def account(lab: Lab, name: str, role: Role) -> UUID:
     with lab.units() as unit:
-        return access.add_user(unit, name, "x", role, lab.now()).id
+        return access_store.add_user(unit, name, "x", role, lab.now()).id
 
 
 def tick(lab: Lab) -> None:

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from downlink.actions import precision
-from downlink.actions.reports import refresh_report
+from downlink.actions.campaigns import precision
+from downlink.actions.results.reports import refresh_report
 from tests.actions.test_faults import ONE, pair
 from tests.fixtures.lab import CAMPAIGN, Lab
 from tests.fixtures.scripted_agent import RttOfRuns, ScriptedAgent

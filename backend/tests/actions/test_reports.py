@@ -11,17 +11,18 @@ import orjson
 import pytest
 from sqlalchemy import text
 
-from downlink.actions import runs
-from downlink.actions.archive import load_archive
-from downlink.actions.reanalysis import analyse_again
-from downlink.actions.reports import refresh_report
-from downlink.domain.campaign import closes_with_report
-from downlink.domain.run import Reason, RunState
-from downlink.storage import campaigns, reports
-from downlink.storage.runs import get_run, run_states
+from downlink.actions.campaigns.archive_read import load_archive
+from downlink.actions.results.reanalysis import analyse_again
+from downlink.actions.results.reports import refresh_report
+from downlink.actions.runs import progress
+from downlink.domain.campaigns.campaign import closes_with_report
+from downlink.domain.runs.run import Reason, RunState
+from downlink.storage.campaigns import campaign_store
+from downlink.storage.results import report_store
+from downlink.storage.runs.run_store import get_run, run_states
 from downlink.storage.unit import Unit
-from downlink.views.material import build
-from downlink.views.reports import KEPT, kept_answer
+from downlink.views.results.material import build
+from downlink.views.results.reports import KEPT, kept_answer
 from tests.fixtures.copied import copied
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
@@ -70,7 +71,9 @@ def end_all(lab: Lab, campaign: UUID, order: random.Random) -> list[bytes]:
         now = lab.now() + timedelta(seconds=1)
         with lab.units() as unit:
             run = get_run(unit, run_id, is_locked=True)
-            runs.finish(unit, run, state, now, Reason.UPLOAD_TIMEOUT if state is RunState.INCOMPLETE else None, None)
+            progress.finish(
+                unit, run, state, now, Reason.UPLOAD_TIMEOUT if state is RunState.INCOMPLETE else None, None
+            )
         if body := make_report(lab, campaign):
             made.append(body)
     return made
@@ -79,7 +82,7 @@ def end_all(lab: Lab, campaign: UUID, order: random.Random) -> list[bytes]:
 def make_report(lab: Lab, campaign: UUID) -> bytes | None:
     """The stored one, where another one was wanted; it is what is made of nothing but the rows."""
     with lab.units() as unit:
-        if campaigns.find_campaign(unit, campaign).report_wanted <= reports.report_version(unit, campaign):
+        if campaign_store.find_campaign(unit, campaign).report_wanted <= report_store.report_version(unit, campaign):
             return None
     with lab.units() as unit:
         refresh_report(unit, campaign, lab.now())
@@ -88,9 +91,9 @@ def make_report(lab: Lab, campaign: UUID) -> bytes | None:
 
 
 def stored(unit: Unit, campaign: UUID) -> bytes:
-    found = reports.find_report(unit, campaign)
+    found = report_store.find_report(unit, campaign)
     assert found is not None
-    assert found.body == orjson.dumps(build(unit, campaigns.find_campaign(unit, campaign)).to_dict())
+    assert found.body == orjson.dumps(build(unit, campaign_store.find_campaign(unit, campaign)).to_dict())
     return found.body
 
 
@@ -101,7 +104,7 @@ def test_the_report_is_the_same_in_whatever_order_runs_end_and_after_a_reanalysi
         assert 2 <= len(made) < len(CYCLES) + 4, "late runs of closed cycles make some reports more"
         last.add(made[-1])
         with lab.units() as unit:
-            assert campaigns.find_campaign(unit, campaign).state == "complete"
+            assert campaign_store.find_campaign(unit, campaign).state == "complete"
             assert len(orjson.loads(made[-1])["groups"][0]["run_ids"]) == len(CYCLES)
             for name, make in KEPT.items():
                 assert orjson.loads(kept_answer(unit, campaign, name)) == orjson.loads(

@@ -10,11 +10,11 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from downlink.actions.reruns import rerun_run
-from downlink.actions.runs import finish
+from downlink.actions.campaigns.reruns import rerun_run
+from downlink.actions.runs.progress import finish
 from downlink.domain.errors import ConflictError
-from downlink.domain.run import RunState
-from downlink.storage.runs import get_run
+from downlink.domain.runs.run import RunState
+from downlink.storage.runs.run_store import get_run
 from tests.actions.test_faults import pair
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent

@@ -9,9 +9,9 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from downlink.actions import retention
-from downlink.actions.archive import load_archive
-from downlink.actions.reanalysis import analyse_again
+from downlink.actions.campaigns import retention
+from downlink.actions.campaigns.archive_read import load_archive
+from downlink.actions.results.reanalysis import analyse_again
 from downlink.domain.errors import ConflictError
 from downlink.process.settings import Settings
 from downlink.storage.unit import UnitFactory

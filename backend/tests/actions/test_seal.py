@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from downlink.actions import seal
-from downlink.actions.archive import load_archive
-from downlink.actions.seal import PART_BYTES, PART_CHUNKS, Piece, parts
+from downlink.actions.campaigns.archive_read import load_archive
+from downlink.actions.traces import seal
+from downlink.actions.traces.seal import PART_BYTES, PART_CHUNKS, Piece, parts
 from downlink.codec.chunk import Columns, decode_chunk
 from downlink.codec.parquet import columns_to_parquet, joined, row_batches, trace_columns
 from downlink.domain.errors import InvalidError
 from downlink.process.settings import Settings
-from downlink.storage import traces
+from downlink.storage.traces import trace_store
 from downlink.storage.unit import UnitFactory
 from tests.actions.test_archive import archive_of, everything
 from tests.actions.test_chunks import Content, problem
@@ -53,7 +53,7 @@ def any_lab(request: pytest.FixtureRequest, units: UnitFactory, settings: Settin
 
 def sealed(lab: Lab, run: str, point: str) -> list[bytes]:
     with lab.app.state.units(is_read_only=True) as unit:
-        return list(traces.sealed_parts(unit, UUID(run), 1, point))
+        return list(trace_store.sealed_parts(unit, UUID(run), 1, point))
 
 
 def sent(content: Content, point: str) -> Columns:
@@ -120,7 +120,7 @@ def test_chunks_that_come_in_any_order_and_late_become_the_samples_that_were_sen
             assert problem(server.put(run, 1, place, other)) == (409, "chunk_differs")
     assert count(any_lab, "chunks WHERE packed IS NOT NULL") == 0
     with any_lab.units() as unit:
-        trace = traces.find_trace(unit, UUID(run), 1, "sender")
+        trace = trace_store.find_trace(unit, UUID(run), 1, "sender")
         assert trace is not None
         assert (trace.samples, trace.chunks, trace.missing) == (10_001, 51, [])
 
@@ -161,7 +161,7 @@ def test_a_seal_that_is_killed_within_loses_nothing(
     content = {**client.spool[run, 1], **server.spool[run, 1]}
     for agent in (client, server):
         agent.act()
-    seal_part, done = traces.seal_part, []
+    seal_part, done = trace_store.seal_part, []
 
     def dying(*args: Any) -> None:
         if len(done) == survived:
@@ -170,7 +170,7 @@ def test_a_seal_that_is_killed_within_loses_nothing(
         done.append(args)
 
     with monkeypatch.context() as patched:
-        patched.setattr(traces, "seal_part", dying)
+        patched.setattr(trace_store, "seal_part", dying)
         with pytest.raises(Killed):
             finish(any_lab, [client, server])
     assert count(any_lab, "chunks WHERE packed IS NOT NULL") == len(content) == 102, "as if it had never begun"

@@ -10,12 +10,12 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import text
 
-from downlink.actions.archive import load_archive
-from downlink.actions.folders import move_traces
+from downlink.actions.campaigns.archive_read import load_archive
+from downlink.actions.traces.folders import move_traces
 from downlink.domain.errors import NotFoundError, UnavailableError
 from downlink.process.settings import Settings
-from downlink.storage import kept
-from downlink.storage.objects import TraceStore
+from downlink.storage.traces import part_store
+from downlink.storage.traces.objects import TraceStore
 from downlink.storage.unit import UnitFactory
 from tests.actions.test_archive import archive_of, everything
 from tests.actions.test_faults import ONE, pair, until
@@ -71,7 +71,7 @@ class Killed(BaseException):
 def write_and_end(lab: Lab) -> None:
     """An object is written, and the transaction whose row would name it never ends."""
     with store_of(lab)() as unit:
-        kept.keep(unit, (uuid4(), 1, "sender", 0), b"bytes")
+        part_store.keep(unit, (uuid4(), 1, "sender", 0), b"bytes")
         assert unit.folder
         unit.folder.finish()
         raise Killed
@@ -249,10 +249,10 @@ def test_a_unit_under_way_keeps_its_folder_however_long_it_takes(s3_lab: Lab, s3
     agents = list(pair(s3_lab))
     (run,) = s3_lab.drive(s3_lab.launch(**ONE), agents)
     with store_of(s3_lab)() as unit:
-        kept.keep(unit, (UUID(run["id"]), 1, "sender", 99), b"bytes")
+        part_store.keep(unit, (UUID(run["id"]), 1, "sender", 99), b"bytes")
         with s3_lab.units() as other:
             assert unit.folder
-            assert kept.take_due(other, unit.folder.id) is None
+            assert part_store.take_due(other, unit.folder.id) is None
     assert count(s3_lab, "trace_folders WHERE due_at IS NULL") == 2
 
 

@@ -11,10 +11,10 @@ from uuid import UUID
 import pytest
 from sqlalchemy import select
 
-from downlink.actions.triggers import signature
-from downlink.api.gate import Gate
-from downlink.domain.observation import Observation
-from downlink.storage.observations import add_observations
+from downlink.actions.campaigns.triggers import signature
+from downlink.api.http.gate import Gate
+from downlink.domain.links.observation import Observation
+from downlink.storage.links.observation_store import add_observations
 from downlink.storage.tables import Run
 from tests.actions.test_faults import ONE, pair
 from tests.fixtures.lab import API, Lab

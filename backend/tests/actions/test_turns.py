@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from downlink.domain.run import FINAL, RunState
+from downlink.domain.runs.run import FINAL, RunState
 from tests.fixtures.fleet import SHORT, Fleet
 from tests.fixtures.lab import API, Lab
 

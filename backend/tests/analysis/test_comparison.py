@@ -10,7 +10,7 @@ from scipy import stats
 
 from downlink.analysis.comparison import Comparison, Side, compare_sides, places
 from downlink.analysis.power import power_of_paired_t
-from downlink.domain.metric import PHASES
+from downlink.domain.results.metric import PHASES
 
 PLACES = places(PHASES)
 PLACE = ("steady", "rtt_ms")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from downlink.analysis.binning import Ints
 from downlink.analysis.delays import Clock, End, FlowDelays, common_clock, flow_delays, rows_stand_for
 from downlink.analysis.sketch import quantiles
-from downlink.domain.blockdelay import IN_ORDER, IN_ORDER_JITTER, JITTER, KINDS, ONE_WAY, SENTENCES, Why
+from downlink.domain.results.blockdelay import IN_ORDER, IN_ORDER_JITTER, JITTER, KINDS, ONE_WAY, SENTENCES, Why
 
 SAME = Clock(0, 0.0)
 Tables = tuple[dict[str, Ints], dict[str, Ints]]

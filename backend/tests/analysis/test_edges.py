@@ -12,7 +12,7 @@ from downlink.analysis.power import POWER, SIGNIFICANCE, detectable_difference, 
 from downlink.analysis.series import COUNTED, QUANTITIES, FlowSeries, sender_series
 from downlink.analysis.steady import latest_steady_s, time_to_steady_s
 from downlink.analysis.validity import find_fault
-from downlink.domain.campaign import Phases
+from downlink.domain.campaigns.campaign import Phases
 from tests.fixtures.rooms import changeable
 
 Ints = NDArray[np.int64]

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from downlink.analysis.imported import counted_from_zero, imported_series
+from downlink.analysis.imported_series import counted_from_zero, imported_series
 
 Columns = dict[str, NDArray[np.int64]]
 SECOND = 1_000_000

@@ -14,7 +14,7 @@ from downlink.analysis.linkfit.fit import fit
 from downlink.analysis.linkfit.frames import coherence, frame_length
 from downlink.analysis.linkfit.losses import down_losses, up_losses
 from downlink.analysis.linkfit.parameters import parameters, unknown
-from downlink.analysis.linkfit.recorded import Acks, Echoes, Recorded, acks, echoes
+from downlink.analysis.linkfit.recordings import Acks, Echoes, Recorded, acks, echoes
 
 RNG_SEED = 5
 

@@ -17,7 +17,7 @@ from downlink.analysis.linkfit.fit import Fit, fit
 from downlink.analysis.linkfit.grants import Grants, grants
 from downlink.analysis.linkfit.orders import emulated, orders
 from downlink.analysis.linkfit.parameters import parameters, unknown
-from downlink.analysis.linkfit.recorded import Recorded
+from downlink.analysis.linkfit.recordings import Recorded
 from downlink.cli.fitted_profile import profile_text
 from downlink.cli.linkfit import carry_out
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from downlink.analysis.linklog import CAUSES, HopLog, Interruption, drawn_link, interruptions, waits_ms
-from downlink.domain.sample import WAYS, link_fields
+from downlink.domain.traces.sample import WAYS, link_fields
 from tests.fixtures.scripted_agent import draw_link
 
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from downlink.analysis.linklog import CAUSES
 from downlink.analysis.linkphases import CONGESTION, MOVING, OTHER, flow_losses, link_phases, phase_windows
-from downlink.domain.campaign import Phases, Window
-from downlink.domain.metric import LINKED, LOST
-from downlink.domain.sample import link_fields
+from downlink.domain.campaigns.campaign import Phases, Window
+from downlink.domain.results.metric import LINKED, LOST
+from downlink.domain.traces.sample import link_fields
 from downlink.judging.link import counted_flows
 from downlink.storage.tables import RunFlow
 

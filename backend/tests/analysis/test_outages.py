@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from downlink.analysis.imported import imported_series
+from downlink.analysis.imported_series import imported_series
 from downlink.analysis.phases import run_metrics
 from downlink.analysis.series import FlowSeries, sender_series
 from downlink.analysis.validity import find_fault
-from downlink.domain.campaign import Phases
+from downlink.domain.campaigns.campaign import Phases
 
 Columns = dict[str, NDArray[np.int64]]
 SECOND_US = 1_000_000

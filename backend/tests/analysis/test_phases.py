@@ -3,8 +3,8 @@ import pytest
 
 from downlink.analysis.phases import METRICS, rate_or_nan, run_metrics, shared_end_s, stack_values
 from downlink.analysis.series import COUNTED, QUANTITIES, FlowSeries
-from downlink.domain.campaign import Phases, Window
-from downlink.domain.metric import PHASES
+from downlink.domain.campaigns.campaign import Phases, Window
+from downlink.domain.results.metric import PHASES
 
 WINDOWS = Phases(startup_s=2, steady_s=3)
 

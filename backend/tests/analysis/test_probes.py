@@ -10,7 +10,7 @@ import pytest
 from downlink.analysis.phases import run_metrics
 from downlink.analysis.probes import probe_series
 from downlink.analysis.validity import find_fault
-from downlink.domain.campaign import Phases
+from downlink.domain.campaigns.campaign import Phases
 
 FIRST_US = 700_000
 """The first probe's moment on the run's clock."""

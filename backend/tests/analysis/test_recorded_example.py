@@ -12,7 +12,7 @@ from downlink.analysis.phases import run_metrics
 from downlink.analysis.report import PAYLOAD_RATIO
 from downlink.analysis.series import sender_series
 from downlink.analysis.steady import time_to_steady_s
-from downlink.domain.campaign import Phases
+from downlink.domain.campaigns.campaign import Phases
 from tests.fixtures.recorded import recorded_columns, recorded_flows, recorded_rows
 
 WINDOWS = Phases(startup_s=15.0, steady_s=5.0)

@@ -9,8 +9,8 @@ from downlink.analysis import ANALYSIS_VERSION
 from downlink.analysis.phases import METRICS, run_metrics
 from downlink.analysis.report import FlowRecord, Report, build_report
 from downlink.analysis.series import COUNTED, QUANTITIES, FlowSeries
-from downlink.domain.campaign import Phases, Window
-from downlink.domain.metric import PHASES
+from downlink.domain.campaigns.campaign import Phases, Window
+from downlink.domain.results.metric import PHASES
 
 WINDOWS = Phases(startup_s=2, steady_s=3)
 CONDITIONS = ("on", "off")

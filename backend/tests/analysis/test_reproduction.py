@@ -12,9 +12,9 @@ from downlink.analysis.lead import lead_end_s
 from downlink.analysis.report import FlowRecord, build_report
 from downlink.analysis.reproduction import Material, Reproduced, reproduce
 from downlink.analysis.sketch import Sketch, pool, quantiles, sketch
-from downlink.domain.campaign import Phases, Window
-from downlink.domain.metric import METRICS, QUANTITIES
-from downlink.domain.reproduction import PublishedValue, Side
+from downlink.domain.campaigns.campaign import Phases, Window
+from downlink.domain.results.metric import METRICS, QUANTITIES
+from downlink.domain.results.reproduction import PublishedValue, Side
 
 PHASES = Phases(2, 3, (Window("lead", 2, 4),))
 ON, OFF = [9.0, 10.0, 12.0, 11.0], [18.0, 22.0, 23.0, 25.0]

@@ -9,7 +9,7 @@ import scipy
 from downlink.analysis.comparison import Place
 from downlink.analysis.unpaired import Picked, compare_picked, difference_of_means, offered, ratio_of_means
 from downlink.analysis.values import RunValues
-from downlink.domain.metric import METRICS
+from downlink.domain.results.metric import METRICS
 
 STUDIES = 4_000
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from downlink.analysis.comparison import places
 from downlink.analysis.values import RunValues, compare_runs, values_from
-from downlink.domain.metric import LINKED, PHASES
+from downlink.domain.results.metric import LINKED, PHASES
 
 PLACES = places(PHASES)
 TIME = ("overall", "time_to_level_s")

@@ -12,11 +12,11 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from downlink.actions import access
-from downlink.domain.agent import PROTOCOL
+from downlink.actions.people import access
 from downlink.domain.errors import DownlinkError
+from downlink.domain.fleet.agent import PROTOCOL
 from downlink.process.settings import Settings
-from downlink.storage import access as rows
+from downlink.storage.people import access_store
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import make_host
 
@@ -246,7 +246,7 @@ def test_guesses_from_many_addresses_are_slowed_down_and_never_shut_the_owner_ou
     sign_up(lab)
     with lab.units() as unit:
         for _ in range(access.GUESSED_FAILURES):
-            rows.add_tries(unit, ["user:anna"], lab.now(), timedelta(minutes=15))
+            access_store.add_tries(unit, ["user:anna"], lab.now(), timedelta(minutes=15))
     new = TestClient(lab.app, client=("203.0.113.5", 1))
     right, wrong = {"username": "anna", "password": PASSWORD}, {"username": "anna", "password": "wrong"}
     assert new.post(f"{API}/login", json=right).status_code == 200

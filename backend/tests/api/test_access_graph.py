@@ -9,10 +9,10 @@ from uuid import UUID
 import pytest
 from fastapi.testclient import TestClient
 
-from downlink.actions.access import MOST_TOKENS
-from downlink.actions.provider import MOST_OF_ORIGIN
-from downlink.actions.secrets import hash_secret
-from downlink.storage import identities, means
+from downlink.actions.people.access import MOST_TOKENS
+from downlink.actions.people.provider import MOST_OF_ORIGIN
+from downlink.actions.people.secrets import hash_secret
+from downlink.storage.people import identity_store, means_of_access
 from downlink.storage.tables import Identity, ProviderVisit
 from tests.api.test_access import PASSWORD, SAME_ORIGIN, sign_up
 from tests.api.test_accounts import account, accounts, browser
@@ -65,8 +65,10 @@ class Thief:
         user = UUID(self.ask("GET", "/session")["account_id"])
         with self.lab.units() as unit:
             now = self.lab.now()
-            identities.add(unit, Identity(issuer="i", subject="thief", user_id=user, is_ruled=False, created_at=now))
-            identities.add_visit(unit, visit(now, "elsewhere", user_id=user, session_id=own))
+            identity_store.add(
+                unit, Identity(issuer="i", subject="thief", user_id=user, is_ruled=False, created_at=now)
+            )
+            identity_store.add_visit(unit, visit(now, "elsewhere", user_id=user, session_id=own))
 
     def kinds(self) -> set[str]:
         """What the owner is told of."""
@@ -88,7 +90,7 @@ def works(lab: Lab, secret: str) -> bool:
 def test_every_means_is_listed_for_its_owner(lab: Lab) -> None:
     thief = Thief(lab)
     thief.make_all()
-    assert thief.kinds() == set(means.KINDS)
+    assert thief.kinds() == set(means_of_access.KINDS)
     listed = thief.owner.get(f"{API}/account/access").json()["items"]
     assert {"thief", "t", "h", "HyStart on and off"} <= {each["name"] for each in listed}
 
@@ -99,9 +101,11 @@ def test_a_new_password_ends_sessions_and_what_nobody_has_used_yet_and_lists_the
     asked = {"current": PASSWORD, "password": NEW}
     assert thief.owner.post(f"{API}/password", json=asked, headers=SAME_ORIGIN).status_code == 204
     assert thief.client.get(f"{API}/session").status_code == 401
-    assert thief.kinds() == set(means.KINDS) - set(means.OPEN)
+    assert thief.kinds() == set(means_of_access.KINDS) - set(means_of_access.OPEN)
     assert works(lab, thief.made["token"])
-    ended = thief.owner.post(f"{API}/account/access/end", json={"kinds": list(means.KINDS)}, headers=SAME_ORIGIN)
+    ended = thief.owner.post(
+        f"{API}/account/access/end", json={"kinds": list(means_of_access.KINDS)}, headers=SAME_ORIGIN
+    )
     assert ended.json()["ended"] == {"token": 2, "connection": 1, "channel": 1, "share": 1, "call_secret": 1}
     assert thief.kinds() == set()
     assert not works(lab, thief.made["token"])
@@ -120,7 +124,7 @@ def test_an_admins_link_for_a_new_password_ends_everything(lab: Lab) -> None:
     assert accepted.status_code == 201, accepted.text
     assert not works(lab, thief.made["token"])
     with lab.units() as unit:
-        assert means.list_means(unit, UUID(user), lab.now()) == []
+        assert means_of_access.list_means(unit, UUID(user), lab.now()) == []
 
 
 def test_a_visit_to_the_provider_ends_with_the_session_that_asked_for_it(lab: Lab) -> None:
@@ -169,15 +173,15 @@ def test_one_host_has_so_many_visits_and_others_keep_theirs(lab: Lab) -> None:
     with lab.units() as unit:
         now = lab.now()
         for number in range(3 * MOST_OF_ORIGIN):
-            identities.make_room(unit, "a", MOST_OF_ORIGIN, 50, now)
-            identities.add_visit(unit, visit(now, "a", number))
+            identity_store.make_room(unit, "a", MOST_OF_ORIGIN, 50, now)
+            identity_store.add_visit(unit, visit(now, "a", number))
         for number in range(40):
-            identities.make_room(unit, f"b{number}", MOST_OF_ORIGIN, 50, now)
-            identities.add_visit(unit, visit(now, f"b{number}"))
-        held = identities.use_visit(unit, hash_secret("b0 0"), now)
+            identity_store.make_room(unit, f"b{number}", MOST_OF_ORIGIN, 50, now)
+            identity_store.add_visit(unit, visit(now, f"b{number}"))
+        held = identity_store.use_visit(unit, hash_secret("b0 0"), now)
         assert held is not None, "the host that has most made room, not one that has one"
-        assert identities.use_visit(unit, hash_secret(f"a {3 * MOST_OF_ORIGIN - 1}"), now) is not None
-        assert identities.use_visit(unit, hash_secret("a 0"), now) is None
+        assert identity_store.use_visit(unit, hash_secret(f"a {3 * MOST_OF_ORIGIN - 1}"), now) is not None
+        assert identity_store.use_visit(unit, hash_secret("a 0"), now) is None
 
 
 @pytest.mark.parametrize("role", ["viewer", "operator"])
@@ -186,7 +190,7 @@ def test_nobody_sees_or_ends_the_means_of_another_account(lab: Lab, role: str) -
     thief.make_all()
     other = account(lab, role, "olga")
     assert other.get(f"{API}/account/access").json()["items"] == []
-    ended = other.post(f"{API}/account/access/end", json={"kinds": list(means.KINDS)}, headers=SAME_ORIGIN)
+    ended = other.post(f"{API}/account/access/end", json={"kinds": list(means_of_access.KINDS)}, headers=SAME_ORIGIN)
     assert ended.json() == {"ended": {}}
-    assert thief.kinds() == set(means.KINDS)
+    assert thief.kinds() == set(means_of_access.KINDS)
     assert accounts(lab)

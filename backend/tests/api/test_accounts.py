@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from downlink.domain.permission import Reach, Role, Verb, reach_of
+from downlink.domain.people.permission import Reach, Role, Verb, reach_of
 from tests.api.test_access import PASSWORD, SAME_ORIGIN, sign_up
 from tests.api.test_routes import NOWHERE, asked, fill
 from tests.fixtures.lab import API, CAMPAIGN, Lab

@@ -13,8 +13,8 @@ from uuid import UUID
 import pytest
 from sqlalchemy import insert
 
-from downlink.actions.archive import load_archive
-from downlink.domain.annotation import MOST_OF_CAMPAIGN
+from downlink.actions.campaigns.archive_read import load_archive
+from downlink.domain.campaigns.annotation import MOST_OF_CAMPAIGN
 from downlink.domain.errors import InvalidError
 from downlink.storage.tables import Annotation
 from tests.fixtures.lab import API, CAMPAIGN, Lab

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.api.schemas.statistics import CampaignStatistics, CampaignValues
 from tests.api.test_recorded_answers import is_same, leaves
 from tests.fixtures.lab import Lab

@@ -11,8 +11,9 @@ from uuid import UUID
 import pytest
 from sqlalchemy import select, text
 
-from downlink.actions.archive import load_archive
-from downlink.storage import calendars, campaigns
+from downlink.actions.campaigns.archive_read import load_archive
+from downlink.storage.campaigns import campaign_store
+from downlink.storage.results import calendar_store
 from downlink.storage.tables import Run
 from downlink.storage.unit import Unit
 from tests.fixtures.lab import Lab
@@ -47,14 +48,14 @@ def test_a_campaign_that_is_deleted_meanwhile_is_left_out(lab: Lab, monkeypatch:
         campaign, _ = load_archive(unit, ARCHIVE.read_bytes())
         day = unit.session.scalars(select(Run.start_at).order_by(Run.start_at)).first()
     assert day is not None
-    named = calendars.campaigns_named
+    named = calendar_store.campaigns_named
 
     def after_it_is_gone(unit: Unit, ids: Collection[UUID]) -> Any:
         with lab.units() as other:
-            campaigns.delete_campaign(other, campaign)
+            campaign_store.delete_campaign(other, campaign)
         return named(unit, ids)
 
-    monkeypatch.setattr(calendars, "campaigns_named", after_it_is_gone)
+    monkeypatch.setattr(calendar_store, "campaigns_named", after_it_is_gone)
     assert calendar(lab, from_=str(day.date()), days=1)["links"] == []
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import select, update
 
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.storage.tables import Run, RunFlow, RunHost
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE

@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 import pytest
 import scipy
 
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.api.schemas.comparing import CampaignsCompared
-from downlink.domain import compared
+from downlink.domain.results import comparison
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 from tests.fixtures.scripted_agent import RttOfRuns
@@ -129,7 +129,7 @@ def test_what_cannot_be_compared_is_refused_by_name(lab: Lab, campaign: str, mon
         refused = asked(lab, first, phase="z", path=path, expect=422)
         assert (refused["code"], "startup, steady, overall" in refused["message"]) == ("phase_unknown", True)
     assert asked(lab, first, metric="z", expect=422)["code"] == "metric_unknown"
-    monkeypatch.setattr(compared, "MAX_RUNS", 3)
+    monkeypatch.setattr(comparison, "MAX_RUNS", 3)
     for path in ("/comparison", "/comparison.csv"):
         refused = asked(lab, first, second, path=path, expect=422)
         assert refused["code"] == "comparison_too_large"

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 

@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import event
 
 from downlink.cli.delays import csv_bytes, print_delays
-from downlink.cli.published import published_text
-from downlink.domain.blockdelay import KINDS
-from downlink.views.delays import campaign_delays
+from downlink.cli.published_table import published_text
+from downlink.domain.results.blockdelay import KINDS
+from downlink.views.results.delays import campaign_delays
 from tests.actions.test_faults import pair
 from tests.fixtures.lab import CAMPAIGN, Lab
 from tests.fixtures.scripted_agent import DELIVERED_BLOCKS, ScriptedAgent

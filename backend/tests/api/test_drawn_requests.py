@@ -14,9 +14,9 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 from sqlalchemy import text
 
-from downlink.actions.archive import load_archive
-from downlink.api.deps import Permission
-from downlink.domain.permission import Role, is_allowed
+from downlink.actions.campaigns.archive_read import load_archive
+from downlink.api.http.deps import Permission
+from downlink.domain.people.permission import Role, is_allowed
 from tests.api.test_access import sign_up
 from tests.api.test_accounts import account, accounts
 from tests.api.test_routes import OPEN, asked

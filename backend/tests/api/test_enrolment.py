@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from downlink.domain.enrolment import join_command
+from downlink.domain.fleet.enrolment import join_command
 from tests.fixtures.lab import API, Lab
 
 ROOT = Path(__file__).resolve().parents[3]

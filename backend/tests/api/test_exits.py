@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from downlink.actions.reanalysis import analyse_again
+from downlink.actions.results.reanalysis import analyse_again
 from downlink.analysis.exits.flow import flow_trace
 from downlink.analysis.exits.panel import judge_all
 from downlink.api.schemas.exits import CampaignExits, RunExits

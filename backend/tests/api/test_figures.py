@@ -13,8 +13,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import func, select
 from starlette.datastructures import State
 
-from downlink.api.figures import ServerCollector
-from downlink.api.room import Room
+from downlink.api.http.disk_room import Room
+from downlink.api.http.figures import ServerCollector
 from downlink.process.settings import Settings
 from downlink.stack.servers import free_port
 from downlink.storage.tables import Agent, RunHost

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from downlink.api.gate import MOST_ADDRESSES, Gate
+from downlink.api.http.gate import MOST_ADDRESSES, Gate
 from downlink.domain.errors import DeniedError
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from downlink.importers import checking
+from downlink.importers import file_checks
 from downlink.storage.unit import UnitFactory
 from tests.api.test_imports import NOTHING, imported, rows_stored, series_of, upload
 from tests.fixtures.foreign_files import ack_csv_file, iperf3_file, ndt7_file
@@ -164,9 +164,9 @@ def test_what_a_file_says_of_itself_is_stored_without_signs_that_cannot_be(lab: 
 
 
 def test_so_many_tests_are_imported_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "MAX_TESTS", 2)
+    monkeypatch.setattr(file_checks, "MAX_TESTS", 2)
     log = b"\n".join(iperf3_file(n) for n in (3, 4, 5))
-    checked = checking.check_files([("log", log)], {}, datetime.now(UTC))
+    checked = file_checks.check_files([("log", log)], {}, datetime.now(UTC))
     assert len(checked.sealed) == 2
     (refusal,) = checked.refusals
     assert refusal.file == "log (3 of 3)"

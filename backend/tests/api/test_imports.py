@@ -17,12 +17,12 @@ import pytest
 from sqlalchemy import func, select
 from typer.testing import CliRunner
 
-from downlink.actions import imports as actions
-from downlink.actions.apart import call_apart
-from downlink.actions.archive import load_archive
-from downlink.api import imports as route
+from downlink.actions.campaigns import imports as actions
+from downlink.actions.campaigns.archive_read import load_archive
+from downlink.actions.own_process import call_apart
+from downlink.api.campaigns import imports as route
+from downlink.api.http.slots import Turns
 from downlink.api.schemas.reports import Report
-from downlink.api.slots import Turns
 from downlink.codec.campaign_file import parse_campaign
 from downlink.domain.errors import InvalidError
 from downlink.importers.files import import_file

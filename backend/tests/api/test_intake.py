@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from starlette.types import Message
 
-from downlink.api.intake import MIB, Intake
-from downlink.api.pace import LEAST_BYTES_S, Pace
-from downlink.domain.agent import PROTOCOL
+from downlink.api.http.intake import MIB, Intake
+from downlink.api.http.pace import LEAST_BYTES_S, Pace
 from downlink.domain.errors import DownlinkError
+from downlink.domain.fleet.agent import PROTOCOL
 from tests.fixtures.lab import API, Lab
 
 STRANGER = "198.51.100.7"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.analysis.report import Report
 from downlink.storage.tables import Campaign
 from downlink.storage.unit import Unit
-from downlink.views import material, reports
-from downlink.views.remade import Remade
+from downlink.views.body_cache import Remade
+from downlink.views.results import material, reports
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 

@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import text
 
 from downlink.codec.campaign_file import parse_campaign
-from downlink.domain.link import Link, Orbit
-from downlink.domain.plan import plan_campaign
+from downlink.domain.campaigns.plan import plan_campaign
+from downlink.domain.links.link import Link, Orbit
 from tests.fixtures.lab import CAMPAIGN, Lab
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"

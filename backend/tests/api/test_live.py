@@ -12,14 +12,14 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import update
 
-from downlink.actions import access
-from downlink.domain.permission import Role
+from downlink.actions.people import access
+from downlink.domain.people.permission import Role
 from downlink.process.settings import Settings
 from downlink.stack.process import Supervisor
 from downlink.stack.servers import start_postgres
-from downlink.storage import access as rows
-from downlink.storage.events import add_event
 from downlink.storage.migrate import upgrade
+from downlink.storage.notices.events import add_event
+from downlink.storage.people import access_store
 from downlink.storage.tables import ApiToken
 from downlink.storage.unit import Unit, UnitFactory, open_units
 from tests.fixtures.api_process import API, ApiProcess, next_event, running_api
@@ -98,8 +98,8 @@ def own_api(units: UnitFactory, tmp_path: Path) -> Iterator[ApiProcess]:
 
 
 def revoke(unit: Unit, _now: datetime) -> None:
-    for token in rows.list_tokens(unit, None):
-        rows.delete_token(unit, token.id, None)
+    for token in access_store.list_tokens(unit, None):
+        access_store.delete_token(unit, token.id, None)
 
 
 def expire(unit: Unit, now: datetime) -> None:
@@ -122,7 +122,7 @@ def test_a_stream_ends_with_its_token(
 def test_a_stream_ends_with_its_session(own_api: ApiProcess, units: UnitFactory) -> None:
     now = datetime.now(UTC)
     with units() as unit:
-        rows.add_user(unit, "ada", "no hash", Role.ADMIN, now)
+        access_store.add_user(unit, "ada", "no hash", Role.ADMIN, now)
         _, secret = access.open_session(unit, "ada", now, 1, "127.0.0.1", "a browser")
     browser = {"Authorization": "", "Cookie": f"downlink={secret}"}
     with own_api.client.stream("GET", EVENTS, headers=browser) as stream:

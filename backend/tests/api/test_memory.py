@@ -20,10 +20,10 @@ import pytest
 import zstandard
 from sqlalchemy import text
 
-from downlink.actions import agents
-from downlink.actions.archive import load_archive
-from downlink.domain.access import COMMAND_LINE
-from downlink.domain.agent import PROTOCOL
+from downlink.actions.campaigns.archive_read import load_archive
+from downlink.actions.fleet import agents
+from downlink.domain.fleet.agent import PROTOCOL
+from downlink.domain.people.access import COMMAND_LINE
 from downlink.stack.process import wait_until
 from downlink.storage.tables import Table
 from downlink.storage.unit import UnitFactory, open_units

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from downlink.domain.observation import MOST_QUANTITIES, Observation
-from downlink.storage.observations import add_observations
+from downlink.domain.links.observation import MOST_QUANTITIES, Observation
+from downlink.storage.links.observation_store import add_observations
 from tests.fixtures.fleet import SHORT
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import ScriptedAgent

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from downlink.domain.agent import PROTOCOL
+from downlink.domain.fleet.agent import PROTOCOL
 from tests.fixtures.lab import API, CAMPAIGN, Lab
 from tests.fixtures.scripted_agent import make_host
 

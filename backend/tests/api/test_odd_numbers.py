@@ -9,7 +9,7 @@ import pytest
 from pydantic import TypeAdapter
 from sqlalchemy import text
 
-from downlink.domain.agent import PROTOCOL
+from downlink.domain.fleet.agent import PROTOCOL
 from downlink.protocol import messages
 from downlink.storage.stored_json import MOST, read_json
 from tests.api.test_routes import document

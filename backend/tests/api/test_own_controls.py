@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from downlink.actions import access
+from downlink.actions.people import access
 from downlink.codec.campaign_file import parse_campaign
-from downlink.domain.access import COMMAND_LINE
-from downlink.domain.control import read_host_controls
+from downlink.domain.fleet.control import read_host_controls
+from downlink.domain.people.access import COMMAND_LINE
 from downlink.storage.unit import open_units
 from tests.fixtures.api_process import API, ApiProcess, running_api
 

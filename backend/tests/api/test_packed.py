@@ -6,9 +6,9 @@ import gzip
 
 import pytest
 
-from downlink.actions.archive import load_archive
-from downlink.api import encoded
-from downlink.views.remade import Remade
+from downlink.actions.campaigns.archive_read import load_archive
+from downlink.api.http import answers as encoded
+from downlink.views.body_cache import Remade
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.recorded import ARCHIVE
 

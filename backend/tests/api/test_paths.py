@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from downlink.actions import path_making
-from downlink.actions.paths import MOST_PATHS, RESEND
+from downlink.actions.links import path_jobs
+from downlink.actions.links.paths import MOST_PATHS, RESEND
 from downlink.api.schemas.paths import PathWindow
 from downlink.codec.path import decode_path, header_document
 from downlink.codec.path_csv import path_csv
@@ -115,6 +115,6 @@ def test_a_deleted_path_is_not_finished(lab: Lab) -> None:
         return lab.now()
 
     with pytest.raises(NotFoundError):
-        path_making.make(lab.units, UUID(made["id"]), clock)
+        path_jobs.make(lab.units, UUID(made["id"]), clock)
     with lab.units() as unit:
         assert unit.session.query(SatellitePath).count() == 0

@@ -9,8 +9,8 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from downlink.api.deps import OwnedPermission
-from downlink.domain.permission import SCOPES, TABLE, Role, is_allowed
+from downlink.api.http.deps import OwnedPermission
+from downlink.domain.people.permission import SCOPES, TABLE, Role, is_allowed
 from tests.api.test_access import sign_up
 from tests.api.test_accounts import ROLES, account, accounts
 from tests.api.test_routes import asked, fill

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from downlink.api.pot import Held, Pot
+from downlink.api.http.pot import Held, Pot
 from downlink.domain.errors import UnavailableError
 
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 import zstandard
 
-from downlink.domain.agent import PROTOCOL
+from downlink.domain.fleet.agent import PROTOCOL
 from tests.fixtures.lab import API, CAMPAIGN, Lab
 from tests.fixtures.scripted_agent import ScriptedAgent, make_host
 

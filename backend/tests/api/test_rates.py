@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.cli.rates import csv_bytes, print_rates
 from downlink.codec.series import unpack_series
-from downlink.domain.metric import QUANTITIES
-from downlink.storage import campaigns
+from downlink.domain.results.metric import QUANTITIES
+from downlink.storage.campaigns import campaign_store
 from downlink.storage.tables import Run, StoredSeries
-from downlink.views.material import report_and_records
-from downlink.views.rates import RATES, campaign_rates
+from downlink.views.results.material import report_and_records
+from downlink.views.results.rates import RATES, campaign_rates
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 
@@ -74,7 +74,7 @@ def _first(lab: Lab, campaign: str) -> str:
 
 def test_of_the_reports_records_it_is_the_same_as_of_stored_series(lab: Lab, campaign: str) -> None:
     with lab.units() as unit:
-        made = report_and_records(unit, campaigns.find_campaign(unit, UUID(campaign)))
+        made = report_and_records(unit, campaign_store.find_campaign(unit, UUID(campaign)))
         found = campaign_rates(unit, UUID(campaign), made=made)
         assert found.groups
         assert found == campaign_rates(unit, UUID(campaign))

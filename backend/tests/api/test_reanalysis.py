@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import func, select, text
 
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.cli.campaign_results import reanalyse
 from downlink.cli.client import Access, Client

@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import text
 from typer.testing import CliRunner
 
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.api.schemas.reports import Report
 from downlink.cli.table import COLUMNS

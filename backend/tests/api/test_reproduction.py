@@ -12,10 +12,10 @@ import pytest
 from scipy import stats
 from typer.testing import CliRunner
 
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.api.schemas.reproduction import Reproductions
 from downlink.cli import campaign_results
-from downlink.cli.published import ours_text, published_text
+from downlink.cli.published_table import ours_text, published_text
 from downlink.main import app
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE, recorded_flows

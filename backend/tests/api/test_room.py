@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from downlink.api.room import LOOK_EVERY_S, MIB, Room
+from downlink.api.http.disk_room import LOOK_EVERY_S, MIB, Room
 from downlink.domain.errors import UnavailableError
 from downlink.process.settings import Settings
 from downlink.storage.unit import UnitFactory

@@ -20,13 +20,13 @@ from pydantic import SecretStr, TypeAdapter
 from sqlalchemy import event
 from starlette.routing import Route
 
-from downlink.api import health
 from downlink.api.app import PARTS, create_app, openapi_document
-from downlink.api.deps import AccountPermission, Permission
-from downlink.api.examples import EXAMPLES
-from downlink.domain.agent import PROTOCOL
+from downlink.api.http import health
+from downlink.api.http.deps import AccountPermission, Permission
+from downlink.api.http.examples import EXAMPLES
 from downlink.domain.errors import UnavailableError
-from downlink.domain.permission import SCOPES, TABLE, Scope, Verb
+from downlink.domain.fleet.agent import PROTOCOL
+from downlink.domain.people.permission import SCOPES, TABLE, Scope, Verb
 from downlink.process.settings import Settings
 from downlink.protocol.messages import AnyEvent, PollRequest
 from tests.fixtures.lab import API, Lab

@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import update
 
 from downlink.codec.parquet import columns_to_parquet, trace_columns
-from downlink.storage import traces
 from downlink.storage.tables import Run
+from downlink.storage.traces import trace_store
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import draw_slow_start
 
@@ -83,12 +83,12 @@ def test_a_trace_of_many_parts_reads_as_one_whole(lab: Lab, run: dict[str, Any])
     before = [ask(lab, run, **wanted), ask(lab, run, **wanted, from_s=2.5, to_s=2.9)]
     with lab.units() as unit:
         traces_of = UUID(run["id"])
-        for at in traces.part_sequences(unit, traces_of, 1, "sender"):
-            traces.drop_chunk(unit, traces_of, 1, "sender", at)
+        for at in trace_store.part_sequences(unit, traces_of, 1, "sender"):
+            trace_store.drop_chunk(unit, traces_of, 1, "sender", at)
         edges = [*range(0, len(held["elapsed_us"]), 37), len(held["elapsed_us"])]
         for sequence, (first, stop) in enumerate(pairwise(edges)):
             parquet = columns_to_parquet({name: values[first:stop] for name, values in held.items()})
-            traces.add_part(unit, (traces_of, 1, "sender", 1_000 + sequence), [stop - first], parquet, lab.now())
+            trace_store.add_part(unit, (traces_of, 1, "sender", 1_000 + sequence), [stop - first], parquet, lab.now())
     assert [ask(lab, run, **wanted), ask(lab, run, **wanted, from_s=2.5, to_s=2.9)] == before
 
 

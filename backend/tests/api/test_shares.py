@@ -15,13 +15,13 @@ from httpx import Cookies
 from sqlalchemy import select
 from typer.testing import CliRunner
 
-from downlink.actions.archive import load_archive
-from downlink.api.slots import Slots, Turns
+from downlink.actions.campaigns.archive_read import load_archive
+from downlink.api.http.slots import Slots, Turns
 from downlink.cli import shares
-from downlink.domain.share import MOST_SHARES, ExpiryDays
+from downlink.domain.people.share import MOST_SHARES, ExpiryDays
 from downlink.main import app
 from downlink.storage.tables import Audit, Share
-from downlink.views.tables import TableName
+from downlink.views.results.tables import TableName
 from tests.api.test_routes import asked, fill
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.recorded import ARCHIVE
@@ -264,7 +264,7 @@ def test_whoever_asks_too_often_waits_before_the_database_is_asked(
     made = share(lab, campaign)
     monkeypatch.setattr(lab.app.state.gate, "_burst", 3)
     asked_rows: list[str] = []
-    monkeypatch.setattr("downlink.actions.shares.rows.find_share", lambda *_: asked_rows.append("asked"))
+    monkeypatch.setattr("downlink.actions.people.shares.rows.find_share", lambda *_: asked_rows.append("asked"))
 
     answers = [visitor.post(f"{API}/shares/open", json={"secret": secret_of(made)}) for _ in range(8)]
     refused = [answer for answer in answers if answer.status_code == 429]

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.codec.chunk import ChunkHeader, encode_chunk
-from downlink.domain.point import Point
+from downlink.domain.traces.point import Point
 from downlink.storage.unit import UnitFactory
 from tests.api.test_relays import INTCP_FLOW, SPLIT_FLOW, conditions, crew, prepared
 from tests.fixtures.lab import API, Lab

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
-from downlink.api.slots import Turns
+from downlink.api.http.slots import Turns
 from downlink.domain.errors import DeniedError
 from tests.fixtures.lab import API, Lab
 
@@ -124,9 +124,9 @@ def test_visitors_who_open_one_link_at_once_all_get_their_turn(lab: Lab) -> None
 @pytest.mark.parametrize(
     ("path", "view", "answer"),
     [
-        ("/comparison?side=a", "downlink.api.comparing.comparison", b"{}"),
-        ("/comparison.csv?side=a", "downlink.api.comparing.comparison_csv", [b"a,b"]),
-        ("/campaigns/{}/statistics?baseline=a", "downlink.views.values.statistics_against", b"{}"),
+        ("/comparison?side=a", "downlink.api.results.comparison.comparison", b"{}"),
+        ("/comparison.csv?side=a", "downlink.api.results.comparison.comparison_csv", [b"a,b"]),
+        ("/campaigns/{}/statistics?baseline=a", "downlink.views.results.values.statistics_against", b"{}"),
     ],
 )
 def test_a_turn_ends_before_the_answer_is_sent_however_slowly_it_is_read(

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from downlink.actions import sweep_parts, sweeps
+from downlink.actions.results import sweep_parts, sweeps
 from downlink.analysis.exits.flow import flow_trace
 from downlink.analysis.exits.outcomes import Timing
 from downlink.analysis.exits.search import Search31

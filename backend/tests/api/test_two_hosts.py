@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from downlink.domain.agent import ONLINE_S
+from downlink.domain.fleet.agent import ONLINE_S
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import ScriptedAgent
 

@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from sqlalchemy import event, text
 
-from downlink.api import live
-from downlink.api.live import Newest
-from downlink.api.waiting import LOG, Waiting, agent_subject
+from downlink.api.http.waiters import LOG, Waiting, agent_subject
+from downlink.api.runs import live
+from downlink.api.runs.live import Newest
 from downlink.stack.process import wait_until
-from downlink.storage import events
+from downlink.storage.notices import events
 from downlink.storage.unit import UnitFactory, open_units
 from tests.actions.test_faults import ONE, pair, until
 from tests.fixtures.lab import Lab

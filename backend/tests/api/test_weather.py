@@ -14,12 +14,12 @@ import pytest
 from prometheus_client import generate_latest
 from pydantic import SecretStr
 
-from downlink.actions import asking_weather
+from downlink.actions.links import weather_calls
 from downlink.courier.weather import WeatherService
-from downlink.domain.weather_source import Place
+from downlink.domain.links.weather_source import Place
 from downlink.process.settings import Settings
+from downlink.storage.links.weather_place_store import list_places
 from downlink.storage.unit import UnitFactory
-from downlink.storage.weather_places import list_places
 from tests.actions.test_faults import ONE
 from tests.fixtures.lab import CAMPAIGN, Lab
 from tests.fixtures.receivers import Answer, WebReceiver
@@ -154,7 +154,7 @@ def test_a_job_that_is_lost_is_sent_again_and_one_that_comes_twice_asks_once(
         turn(lab)
         with units() as unit:
             (place,) = list_places(unit)
-        asking_weather.ask(units, place.id, lab.now, lab.weather)
+        weather_calls.ask(units, place.id, lab.now, lab.weather)
         assert len(service.got) == 1
 
 

@@ -15,9 +15,9 @@ from fastapi.routing import APIRoute
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from downlink.api import health
 from downlink.api.app import PARTS
-from downlink.api.examples import EXAMPLES
+from downlink.api.http import health
+from downlink.api.http.examples import EXAMPLES
 from downlink.api.schemas.imports import ImportFields
 from downlink.api.schemas.triggers import CallBody
 from downlink.codec.path import HEADER

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.cli import compare
 from downlink.cli.client import Access, Client
 from downlink.domain.errors import InvalidError, NotFoundError

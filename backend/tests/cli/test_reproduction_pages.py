@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
-from downlink.actions.archive import load_archive
-from downlink.cli.published import number
+from downlink.actions.campaigns.archive_read import load_archive
+from downlink.cli.published_table import number
 from downlink.cli.reproduction_picture import LABEL, LINE, PLOT, TOP, picture, span_of
 from downlink.codec.campaign_file import parse_campaign
 from downlink.main import app

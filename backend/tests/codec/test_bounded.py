@@ -16,7 +16,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downlink.codec.bounded import unpack
+from downlink.codec.unpack_limit import unpack
 from downlink.domain.errors import InvalidError
 
 pytestmark = pytest.mark.sampled("faults")

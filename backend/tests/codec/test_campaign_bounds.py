@@ -9,7 +9,7 @@ import pytest
 
 from downlink.codec.campaign_reading import find_campaign
 from downlink.codec.campaign_shape import campaign_schema
-from downlink.domain.campaign import Campaign
+from downlink.domain.campaigns.campaign import Campaign
 from tools import campaign_reference
 
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.campaign import (
+from downlink.domain.campaigns.campaign import (
     Campaign,
     FlowPlan,
     Limits,
@@ -15,9 +15,9 @@ from downlink.domain.campaign import (
     Tcp,
     Window,
 )
+from downlink.domain.campaigns.timetable import ConditionOrder, Timetable
 from downlink.domain.errors import InvalidError
-from downlink.domain.reproduction import Side
-from downlink.domain.timetable import ConditionOrder, Timetable
+from downlink.domain.results.reproduction import Side
 
 SMALL: dict[str, Any] = {
     "name": "Small",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from downlink.codec.campaign_reading import campaign_from_dict, find_campaign
-from downlink.domain.campaign import Campaign, Intcp, Offer, Split, Varied
+from downlink.domain.campaigns.campaign import Campaign, Intcp, Offer, Split, Varied
 
 FLOWS: list[dict[str, Any]] = [
     {"cc": "reno", "offer": {"message_bytes": 16, "every_ms": 5}},

@@ -20,7 +20,7 @@ from downlink.codec.chunk import (
     read_header,
 )
 from downlink.domain.errors import InvalidError
-from downlink.domain.point import Point
+from downlink.domain.traces.point import Point
 
 RUN_ID = "01890a5d-ac96-774b-bcce-b302099a8058"
 FIELDS = ("elapsed_us", "cwnd_segments", "rtt_us")

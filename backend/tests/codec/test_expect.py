@@ -9,8 +9,8 @@ import pytest
 from downlink.codec.campaign_file import parse_campaign, renamed
 from downlink.codec.campaign_reading import campaign_from_dict
 from downlink.codec.campaign_shape import campaign_schema
-from downlink.domain.campaign import Campaign
-from downlink.domain.expectation import Expectation
+from downlink.domain.campaigns.campaign import Campaign
+from downlink.domain.campaigns.expectation import Expectation
 from tests.codec.test_campaign_reading import changed, problems
 
 GOODPUT: dict[str, Any] = {"metric": "overall.goodput_bps", "above": 20_000_000}

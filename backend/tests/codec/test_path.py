@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from downlink.codec.path import Columns, decode_path, encode_path, header_document
 from downlink.domain.errors import InvalidError
-from downlink.domain.pathtrace import PATH_FIELDS, Gap, LossCurve, PathHeader, Station
+from downlink.domain.links.pathtrace import PATH_FIELDS, Gap, LossCurve, PathHeader, Station
 
 GOLDEN = Path(__file__).resolve().parents[3] / "docs" / "examples" / "paths"
 PACKED = (GOLDEN / "golden.dlpath").read_bytes()

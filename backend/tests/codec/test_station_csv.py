@@ -10,7 +10,7 @@ import pytest
 from downlink.codec.station_csv import StationForm, StationRead, parse_station
 from downlink.codec.station_time import read_moment
 from downlink.domain.errors import InvalidError
-from downlink.domain.observation import BOUNDS, UNITS, Observation, check_observation
+from downlink.domain.links.observation import BOUNDS, UNITS, Observation, check_observation
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 

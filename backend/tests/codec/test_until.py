@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.campaign import Campaign
-from downlink.domain.precision import Until
-from downlink.domain.timetable import Timetable
+from downlink.domain.campaigns.campaign import Campaign
+from downlink.domain.campaigns.precision import Until
+from downlink.domain.campaigns.timetable import Timetable
 from tests.codec.test_campaign_reading import changed, problems
 
 UNTIL = {"metric": "throughput_bps", "phase": "steady", "half_width_percent": 5, "most_cycles": 40}

@@ -10,8 +10,8 @@ import pytest
 
 from downlink.codec.weather_json import parse_reading
 from downlink.domain.errors import InvalidError
-from downlink.domain.observation import Observation
-from downlink.domain.weather_source import read_source
+from downlink.domain.links.observation import Observation
+from downlink.domain.links.weather_source import read_source
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 AT = "2026-11-25T11:45"

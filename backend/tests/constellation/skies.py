@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime
 
-from downlink.constellation.asking import code_orbits
-from downlink.constellation.making import Asked
+from downlink.constellation.maker import Asked
 from downlink.constellation.orbits import Elements, Grid, orbits_of
+from downlink.constellation.requests import code_orbits
 from downlink.constellation.sky import Sky
-from downlink.domain.pathtrace import GRID, Station
-from downlink.domain.readypaths import PLACES
+from downlink.domain.links.pathtrace import GRID, Station
+from downlink.domain.links.ready_paths import PLACES
 
 EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 SMALL = "D:1150:53.0:1600/32/5"

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from downlink.constellation.routes import Stretch, stretches
-from downlink.domain.pathtrace import LIGHT_M_PER_S, Route
+from downlink.domain.links.pathtrace import LIGHT_M_PER_S, Route
 
 from .skies import kuiper
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from downlink.constellation.elements import elements_text, one_of_each, read_elements
+from downlink.constellation.fallen_satellites import without_lost
 from downlink.constellation.graph import grid_hops
-from downlink.constellation.lost import without_lost
 from downlink.constellation.orbits import Orbits
 from downlink.domain.errors import InvalidError
 from tests.cli.test_paths_command import run

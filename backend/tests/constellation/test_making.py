@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from downlink.codec.path import decode_path, encode_path
 from downlink.codec.path_checks import great_circle_km
-from downlink.constellation.asking import code_orbits
 from downlink.constellation.exact import hold_against, path_rows
-from downlink.constellation.making import make_path
+from downlink.constellation.maker import make_path
+from downlink.constellation.requests import code_orbits
 from downlink.constellation.routes import stretches
 from downlink.constellation.sky import Sky
 from downlink.domain.errors import InvalidError
-from downlink.domain.pathtrace import LIGHT_M_PER_S, Gap, LinkModel, Route, Station
-from downlink.domain.readypaths import LOWER, PLACES, REFERENCE
+from downlink.domain.links.pathtrace import LIGHT_M_PER_S, Gap, LinkModel, Route, Station
+from downlink.domain.links.ready_paths import LOWER, PLACES, REFERENCE
 
 from .skies import EPOCH, asked
 

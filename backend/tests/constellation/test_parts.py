@@ -12,7 +12,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sgp4.exporter import export_omm, export_tle
 
-from downlink.constellation.asking import code_orbits, ready_path, station, with_numbers
 from downlink.constellation.code import parse_code
 from downlink.constellation.elements import read_elements, warnings
 from downlink.constellation.graph import grid_hops
@@ -20,11 +19,12 @@ from downlink.constellation.knots import fine_times, knots
 from downlink.constellation.messages import LABELS
 from downlink.constellation.orbits import Floats, Grid, Orbits, Whole, near_positions, positions
 from downlink.constellation.radio import loss_ppb, rate_bps, snr_db
-from downlink.constellation.seeing import check_seen, unseen
+from downlink.constellation.requests import code_orbits, ready_path, station, with_numbers
 from downlink.constellation.sky import Sky
+from downlink.constellation.visibility import check_seen, unseen
 from downlink.domain.errors import InvalidError
-from downlink.domain.pathtrace import LinkModel, LossCurve, Radio, Station
-from downlink.domain.readypaths import READY
+from downlink.domain.links.pathtrace import LinkModel, LossCurve, Radio, Station
+from downlink.domain.links.ready_paths import READY
 
 from .skies import EPOCH, SMALL
 

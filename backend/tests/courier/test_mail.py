@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pytest
 
 from downlink.courier.mail import MailServer, send_mail
-from downlink.domain.delivery import Message
+from downlink.domain.notices.delivery import Message
 from tests.fixtures.receivers import GIVE_UP_S, MailReceiver
 
 AT = "2026-11-24T12:00:00+00:00"

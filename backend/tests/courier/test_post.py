@@ -19,9 +19,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from downlink.courier import mail
-from downlink.courier.calling import Call, carry_out
+from downlink.courier.http_call import Call, carry_out
 from downlink.courier.post import LONGEST_S, post
-from downlink.domain.delivery import FIRST_PAUSE, Address
+from downlink.domain.notices.delivery import FIRST_PAUSE, Address
 from tests.fixtures.receivers import GIVE_UP_S, LOOPBACK, Answer, WebReceiver
 
 LOCAL = [ip_address("127.0.0.1")]

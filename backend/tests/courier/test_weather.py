@@ -9,8 +9,8 @@ from ipaddress import ip_address
 import pytest
 
 from downlink.courier.weather import MOST_BYTES, fetch
-from downlink.domain.delivery import Address
 from downlink.domain.errors import UnavailableError
+from downlink.domain.notices.delivery import Address
 from tests.fixtures.receivers import GIVE_UP_S, LOOPBACK, Answer, WebReceiver
 
 LOCAL = [ip_address("127.0.0.1")]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downlink.domain.agent import (
+from downlink.domain.fleet.agent import (
     AgentReport,
     AgentStatus,
     Assignment,
@@ -18,7 +18,7 @@ from downlink.domain.agent import (
     decide_order,
     phase_after_restart,
 )
-from downlink.domain.run import ACTIVE, HostPhase, RunState
+from downlink.domain.runs.run import ACTIVE, HostPhase, RunState
 
 RUN, OTHER = UUID(int=1), UUID(int=2)
 statuses = st.sampled_from(sorted(set(AgentStatus) - {AgentStatus.UNKNOWN}))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downlink.domain.allowance import Allowance, month_of
+from downlink.domain.links.allowance import Allowance, month_of
 
 TICK = timedelta(microseconds=1)
 START, END = datetime.fromisoformat("1995-01-01"), datetime.fromisoformat("2037-01-01")

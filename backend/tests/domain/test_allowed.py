@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.allowed import find_disallowed
-from downlink.domain.conflict import Conflict
-from downlink.domain.hosts import Host
-from downlink.domain.link import Link, Orbit
-from downlink.domain.plan import plan_campaign
+from downlink.domain.campaigns.conflict import Conflict
+from downlink.domain.campaigns.plan import plan_campaign
+from downlink.domain.fleet.hosts import Host
+from downlink.domain.fleet.owner_limits import find_disallowed
+from downlink.domain.links.link import Link, Orbit
 
 GEO = Link("geo", Orbit.GEO, "", 80_000_000, 600.0, "client", ("server",))
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)  # a Wednesday

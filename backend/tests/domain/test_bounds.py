@@ -10,7 +10,12 @@ from uuid import UUID
 import pytest
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.agent import (
+from downlink.domain.campaigns.campaign import LEAST_PHASE_S
+from downlink.domain.campaigns.conflict import Booking, find_overlaps
+from downlink.domain.campaigns.plan import plan_campaign
+from downlink.domain.campaigns.run_size import run_duration_s
+from downlink.domain.errors import InvalidError
+from downlink.domain.fleet.agent import (
     AgentReport,
     AgentStatus,
     Assignment,
@@ -19,14 +24,9 @@ from downlink.domain.agent import (
     is_present,
     phase_after_restart,
 )
-from downlink.domain.campaign import LEAST_PHASE_S
-from downlink.domain.conflict import Booking, find_overlaps
-from downlink.domain.errors import InvalidError
-from downlink.domain.link import Link, Orbit
-from downlink.domain.next_step import Condemn, Move, Wait, decide, start_margin, upload_limit_s
-from downlink.domain.plan import plan_campaign
-from downlink.domain.run import HostPhase, HostView, RunState, RunView, may_follow, transfer_deadline_s
-from downlink.domain.run_size import run_duration_s
+from downlink.domain.links.link import Link, Orbit
+from downlink.domain.runs.next_step import Condemn, Move, Wait, decide, start_margin, upload_limit_s
+from downlink.domain.runs.run import HostPhase, HostView, RunState, RunView, may_follow, transfer_deadline_s
 from downlink.domain.watch import Pulse, is_beating, next_pulse, watched_since
 from tests.codec.test_campaign_bounds import file, names
 from tests.fixtures.rooms import changeable

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.agent import AgentStatus
-from downlink.domain.allowance import Allowance
-from downlink.domain.budget import Budget, BudgetOf, Ends, budget_of, share_of
-from downlink.domain.campaign import Limits
-from downlink.domain.line import Contender, Share, decide_line
-from downlink.domain.turn import AgentView, Lease, LinkState, Miss, PlannedTurn, Wait, decide_turn
+from downlink.domain.campaigns.campaign import Limits
+from downlink.domain.campaigns.line import Contender, Share, decide_line
+from downlink.domain.fleet.agent import AgentStatus
+from downlink.domain.links.allowance import Allowance
+from downlink.domain.runs.budget import Budget, BudgetOf, Ends, budget_of, share_of
+from downlink.domain.runs.turn import AgentView, Lease, LinkState, Miss, PlannedTurn, Wait, decide_turn
 from tests.fixtures.lab import CAMPAIGN
 
 ZERO = datetime(2026, 1, 1, tzinfo=UTC)

@@ -8,8 +8,8 @@ import pytest
 
 from downlink.api.schemas.campaigns import CampaignStateName
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.campaign import Campaign
-from downlink.domain.campaign_state import ENDED, UNDER_WAY, CampaignState, may_follow
+from downlink.domain.campaigns.campaign import Campaign
+from downlink.domain.campaigns.campaign_state import ENDED, UNDER_WAY, CampaignState, may_follow
 from tests.fixtures.lab import CAMPAIGN
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from downlink.domain.campaign import Probe, Scalar, Tcp
-from downlink.domain.control import ControlFault, ControlOption, HostControls, read_host_controls
+from downlink.domain.campaigns.campaign import Probe, Scalar, Tcp
+from downlink.domain.fleet.control import ControlFault, ControlOption, HostControls, read_host_controls
 
 VERSION = ControlOption(("1.0", "3.1", "4.0"), 0, 0)
 SWITCH = ControlOption(("off", "on"), 0, 0)

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downlink.domain.delivery import (
+from downlink.domain.errors import InvalidError
+from downlink.domain.notices.delivery import (
     MOST_TRIES,
     Message,
     chat_body,
@@ -28,7 +29,6 @@ from downlink.domain.delivery import (
     signing_headers,
     webhook_body,
 )
-from downlink.domain.errors import InvalidError
 
 AT = "2026-11-24T12:00:00+00:00"
 MESSAGE = Message("7", "campaign.complete", AT, "A & B <!channel>", "Done.", "https://d/c/1", {"n": 1})

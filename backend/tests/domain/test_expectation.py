@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from downlink.domain.expectation import Check, Expectation, checks, checks_of, sentence, series_outside, unmet
+from downlink.domain.campaigns.expectation import Check, Expectation, checks, checks_of, sentence, series_outside, unmet
 
 GOODPUT, RTT, WAITING = "overall.goodput_bps", "steady.rtt_ms", "overall.waiting_bytes"
 NUMBERS = {(GOODPUT, 2): 3e6, (GOODPUT, 1): 12.1e6, (RTT, 1): 600.0, (WAITING, None): 5e4}

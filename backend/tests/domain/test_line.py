@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.agent import AgentStatus
-from downlink.domain.line import Contender, Share, decide_line
-from downlink.domain.turn import AgentView, Lease, LinkState, PlannedTurn
+from downlink.domain.campaigns.line import Contender, Share, decide_line
+from downlink.domain.fleet.agent import AgentStatus
+from downlink.domain.runs.turn import AgentView, Lease, LinkState, PlannedTurn
 from tests.fixtures.lab import CAMPAIGN
 
 ZERO = datetime(2026, 1, 1, tzinfo=UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from downlink.domain.live import LEAST_APART_S, live_flows, shown
+from downlink.domain.runs.live import LEAST_APART_S, live_flows, shown
 
 OWN = frozenset({1, 2})
 

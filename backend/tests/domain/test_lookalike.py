@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from downlink.domain.lookalike import likeness
+from downlink.domain.people.lookalike import likeness
 
 
 @pytest.mark.parametrize(

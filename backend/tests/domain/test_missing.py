@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downlink.domain.missing import Told, is_final, missing_sentence
+from downlink.domain.traces.missing import Told, is_final, missing_sentence
 
 MISSING = {(1, "sender"): [0, 1, 2, 5], (1, "receiver"): [3]}
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downlink.domain.campaign_state import CampaignState
-from downlink.domain.notification import (
+from downlink.domain.campaigns.campaign_state import CampaignState
+from downlink.domain.notices.notification import (
     AgentSight,
     CampaignEnd,
     RunEnd,
@@ -22,7 +22,7 @@ from downlink.domain.notification import (
     failing,
     volume_used,
 )
-from downlink.domain.run import Reason, RunState
+from downlink.domain.runs.run import Reason, RunState
 
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
 CAMPAIGN, ME, OTHER = UUID(int=1), UUID(int=2), UUID(int=3)

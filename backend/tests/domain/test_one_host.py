@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.campaign import Campaign
-from downlink.domain.plan import Plan, plan_campaign
+from downlink.domain.campaigns.campaign import Campaign
+from downlink.domain.campaigns.plan import Plan, plan_campaign
 from tests.domain.test_plan import make_link
 
 ONE = {"geo-client": "kernel", "geo-server": "kernel", "geo-other": "kernel"}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downlink.domain.opening import DAYS, Hours, Openings
+from downlink.domain.campaigns.opening import DAYS, Hours, Openings
 from downlink.domain.zone import moment_of
 
 ZONES = (

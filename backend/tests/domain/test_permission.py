@@ -8,9 +8,9 @@ from uuid import uuid4
 
 import pytest
 
-from downlink.domain.access import Caller
 from downlink.domain.errors import DeniedError
-from downlink.domain.permission import SCOPES, TABLE, Reach, Role, Scope, Verb, is_allowed, reach_of
+from downlink.domain.people.access import Caller
+from downlink.domain.people.permission import SCOPES, TABLE, Reach, Role, Scope, Verb, is_allowed, reach_of
 
 FURTHER = (Reach.NONE, Reach.OWN, Reach.ANY)
 

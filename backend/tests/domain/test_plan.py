@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.campaign import Campaign, Limits, StopRule
-from downlink.domain.conflict import Booking, Conflict
-from downlink.domain.control import ControlOption, HostControls
-from downlink.domain.link import Link, Orbit
-from downlink.domain.placing import agents_of
-from downlink.domain.plan import Plan, plan_campaign
-from downlink.domain.run_size import run_duration_s
-from downlink.domain.timetable import ConditionOrder, Timetable
+from downlink.domain.campaigns.campaign import Campaign, Limits, StopRule
+from downlink.domain.campaigns.conflict import Booking, Conflict
+from downlink.domain.campaigns.placing import agents_of
+from downlink.domain.campaigns.plan import Plan, plan_campaign
+from downlink.domain.campaigns.run_size import run_duration_s
+from downlink.domain.campaigns.timetable import ConditionOrder, Timetable
+from downlink.domain.fleet.control import ControlOption, HostControls
+from downlink.domain.links.link import Link, Orbit
 
 AGENTS = ("geo-client", "geo-server", "geo-other")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from downlink.domain.point import ENDS, Point
+from downlink.domain.traces.point import ENDS, Point
 
 
 @pytest.mark.parametrize(

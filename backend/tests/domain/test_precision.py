@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from downlink.domain.precision import (
+from downlink.domain.campaigns.precision import (
     ERROR,
     LEAST_RUNS,
     Expected,

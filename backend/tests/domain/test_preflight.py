@@ -10,11 +10,11 @@ from uuid import UUID
 import pytest
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.campaign import Campaign
-from downlink.domain.conflict import Conflict
-from downlink.domain.hosts import DISK_RESERVE_BYTES, Found, Host, find_refused
-from downlink.domain.link import Link, Orbit
-from downlink.domain.preflight import Answer, Check, Level, QuickTestOf, Reached, judge_hosts
+from downlink.domain.campaigns.campaign import Campaign
+from downlink.domain.campaigns.conflict import Conflict
+from downlink.domain.campaigns.preflight import Answer, Check, Level, QuickTestOf, Reached, judge_hosts
+from downlink.domain.fleet.hosts import DISK_RESERVE_BYTES, Found, Host, find_refused
+from downlink.domain.links.link import Link, Orbit
 
 AT, RUN = datetime(2026, 1, 2, 3, tzinfo=UTC), UUID(int=1)
 GEO = Link("geo", Orbit.GEO, "", 144_000_000, 600.0, "client", ("server-1", "server-2"))

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from downlink.domain.errors import DeniedError
-from downlink.domain.permission import Role
-from downlink.domain.provider import Admission, RoleRule, read_rules, wanted_name
+from downlink.domain.people.permission import Role
+from downlink.domain.people.provider import Admission, RoleRule, read_rules, wanted_name
 
 RULES = read_rules("groups=lab->operator, groups=guests->viewer, roles=boss->admin")
 

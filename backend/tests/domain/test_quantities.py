@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from downlink.domain.metric import (
+from downlink.domain.results.metric import (
     LEADS,
     LIMITS,
     LINKED,

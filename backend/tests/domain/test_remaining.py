@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from downlink.domain.opening import Hours, Openings
-from downlink.domain.remaining import LeftOnLink, expected_end
+from downlink.domain.campaigns.opening import Hours, Openings
+from downlink.domain.campaigns.remaining import LeftOnLink, expected_end
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

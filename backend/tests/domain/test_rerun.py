@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downlink.domain.next_step import Wait
-from downlink.domain.rerun import OPEN_TO_RERUNS, REPEATABLE, UNWANTED, due_moments
-from downlink.domain.run import RunState
-from downlink.domain.timetable import Timetable
-from downlink.domain.turn import Lease, decide_turn
+from downlink.domain.campaigns.rerun import OPEN_TO_RERUNS, REPEATABLE, UNWANTED, due_moments
+from downlink.domain.campaigns.timetable import Timetable
+from downlink.domain.runs.next_step import Wait
+from downlink.domain.runs.run import RunState
+from downlink.domain.runs.turn import Lease, decide_turn
 from tests.domain.test_turn import CYCLES, FREE, RUN, SPACED, ZERO, after, agent
 
 EVERY = timedelta(seconds=60)

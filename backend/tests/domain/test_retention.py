@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from downlink.domain.campaigns.retention import Keep, Part
 from downlink.domain.errors import InvalidError
-from downlink.domain.retention import Keep, Part
 
 ENDED = datetime(2026, 3, 1, tzinfo=UTC)
 DAY = timedelta(days=1)

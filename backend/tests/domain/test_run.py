@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from downlink.domain.next_step import Condemn, Finish, Move, Release, Start, Wait, decide, start_margin
-from downlink.domain.run import (
+from downlink.domain.runs.next_step import Condemn, Finish, Move, Release, Start, Wait, decide, start_margin
+from downlink.domain.runs.run import (
     ACTIVE,
     FINAL,
     LATEST_START_S,
@@ -41,7 +41,7 @@ def make_run(
 
 
 class Life:
-    """A run that carries out its own steps, as actions/runs.py does with rows, and notes every state."""
+    """A run that carries out its own steps, as actions/runs/progress.py does with rows, and notes every state."""
 
     def __init__(self) -> None:
         self.run = make_run()

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from downlink.domain.point import ENDS, Point
-from downlink.domain.sample import FieldKind, fields, fields_of, link_fields
+from downlink.domain.traces.point import ENDS, Point
+from downlink.domain.traces.sample import FieldKind, fields, fields_of, link_fields
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from downlink.domain.setting import Scope, is_host_wide, settings
+from downlink.domain.fleet.setting import Scope, is_host_wide, settings
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PROTOCOL = DOCS / "agent-protocol.md"

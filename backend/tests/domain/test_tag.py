@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from downlink.domain.campaigns.tag import MAX_CHARS, MAX_TAGS, clean_tags
 from downlink.domain.errors import InvalidError
-from downlink.domain.tag import MAX_CHARS, MAX_TAGS, clean_tags
 
 
 def test_tags_are_trimmed_and_each_is_there_once_whatever_its_case() -> None:

@@ -13,16 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.campaign import Campaign
+from downlink.domain.campaigns.campaign import Campaign
+from downlink.domain.campaigns.opening import Openings
+from downlink.domain.campaigns.placing import SLACK_S
+from downlink.domain.campaigns.plan import Plan, plan_campaign
+from downlink.domain.campaigns.rerun import due_moments, dues_after_pause
+from downlink.domain.campaigns.timetable import Start
 from downlink.domain.errors import InvalidError
-from downlink.domain.next_step import Wait
-from downlink.domain.opening import Openings
-from downlink.domain.placing import SLACK_S
-from downlink.domain.plan import Plan, plan_campaign
-from downlink.domain.rerun import due_moments, dues_after_pause
-from downlink.domain.run import Reason
-from downlink.domain.timetable import Start
-from downlink.domain.turn import PATIENCE, Lease, LinkState, Miss, PlannedTurn, decide_turn
+from downlink.domain.runs.next_step import Wait
+from downlink.domain.runs.run import Reason
+from downlink.domain.runs.turn import PATIENCE, Lease, LinkState, Miss, PlannedTurn, decide_turn
 from tests.domain.test_opening import Hours, hours, near_changes
 from tests.domain.test_plan import make_campaign, make_link
 from tests.domain.test_turn import agent

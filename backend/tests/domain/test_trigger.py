@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downlink.domain.trigger import (
+from downlink.domain.campaigns.trigger import (
     Called,
     Cause,
     Fired,

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.agent import AgentStatus, Pause
-from downlink.domain.allowance import Allowance
-from downlink.domain.campaign import Limits
-from downlink.domain.next_step import Wait, decide
-from downlink.domain.run import ACTIVE, Ending, HostPhase, HostView, Reason, RunState, RunView
-from downlink.domain.timetable import Timetable
-from downlink.domain.turn import (
+from downlink.domain.campaigns.campaign import Limits
+from downlink.domain.campaigns.timetable import Timetable
+from downlink.domain.fleet.agent import AgentStatus, Pause
+from downlink.domain.links.allowance import Allowance
+from downlink.domain.runs.next_step import Wait, decide
+from downlink.domain.runs.run import ACTIVE, Ending, HostPhase, HostView, Reason, RunState, RunView
+from downlink.domain.runs.turn import (
     LOOK_AGAIN,
     PATIENCE,
     SERVER_AWAY,

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from downlink.domain.agent import AgentStatus
-from downlink.domain.turn import AgentView, PlannedTurn
-from downlink.domain.waiting import Holder, resources_of, waits_for
+from downlink.domain.fleet.agent import AgentStatus
+from downlink.domain.runs.turn import AgentView, PlannedTurn
+from downlink.domain.runs.waiting import Holder, resources_of, waits_for
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 RUN = PlannedTurn("geo", NOW, ("client", "server"), is_host_wide=False, expected_s=60)

@@ -1,6 +1,6 @@
 import hashlib
 
-from downlink.domain.weather import LinkWindow, link_seed, link_window
+from downlink.domain.links.weather import LinkWindow, link_seed, link_window
 
 WRITTEN = [7182081664788930, 4718869738118966, 5590599869097119]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from downlink.domain.errors import InvalidError
-from downlink.domain.weather_source import (
+from downlink.domain.links.weather_source import (
     Place,
     Wanted,
     WeatherSource,

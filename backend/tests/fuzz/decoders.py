@@ -20,7 +20,7 @@ import zstandard
 from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter, ValidationError
 
-from downlink.api.agent_channel import parse_poll
+from downlink.api.fleet.agent_channel import parse_poll
 from downlink.api.schemas.triggers import CallBody
 from downlink.codec.bundle import split_bundle
 from downlink.codec.campaign_file import parse_campaign
@@ -33,8 +33,8 @@ from downlink.codec.weather_json import parse_reading
 from downlink.constellation.elements import read_elements
 from downlink.courier.provider import read_answer
 from downlink.domain.errors import DownlinkError
-from downlink.domain.point import Point
-from downlink.domain.weather_source import read_source
+from downlink.domain.links.weather_source import read_source
+from downlink.domain.traces.point import Point
 from downlink.importers.ack_csv import KERNEL_ALWAYS
 from downlink.importers.files import traces_in
 from downlink.protocol.messages import AnyEvent, JoinRequest, ObservationsRequest

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.storage.unit import UnitFactory
 from tests.actions.test_archive import archive_of
 from tests.fixtures.lab import Lab

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from downlink.domain.errors import InvalidError
-from downlink.importers import files, packing
+from downlink.importers import containers, files
 from downlink.importers.files import import_file, traces_in
 from downlink.importers.model import ImportedTrace
 from tests.fixtures.foreign_files import ack_csv_file, iperf3_file, ndt7_file
@@ -143,7 +143,7 @@ def test_a_bomb_stops_at_the_limit(pack: Callable[[bytes], bytes], monkeypatch: 
 
 @pytest.mark.parametrize("kind", ["tar", "zip"])
 def test_files_are_counted(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "MAX_MEMBERS", 3)
+    monkeypatch.setattr(containers, "MAX_MEMBERS", 3)
     pack = ARCHIVES[kind]
     assert len(list(traces_in("x", pack({f"{n}.json": iperf3_file(n + 1) for n in range(3)})))) == 3
     errors = [

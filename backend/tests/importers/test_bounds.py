@@ -15,10 +15,10 @@ import pytest
 
 from downlink.analysis.series import sender_series
 from downlink.domain.errors import InvalidError
-from downlink.domain.sample import fields
+from downlink.domain.traces.sample import fields
 from downlink.importers.files import import_file, traces_in
 from downlink.importers.model import UnreadableError
-from downlink.importers.reading import checked_columns
+from downlink.importers.value_checks import checked_columns
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downlink.codec.bounded import unpack
+from downlink.codec.unpack_limit import unpack
 from downlink.domain.errors import InvalidError
 from downlink.importers import documents
 from downlink.importers.documents import documents_in

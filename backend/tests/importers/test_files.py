@@ -15,9 +15,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from downlink.codec.bounded import unpack
+from downlink.codec.unpack_limit import unpack
 from downlink.domain.errors import InvalidError
-from downlink.domain.point import Point
+from downlink.domain.traces.point import Point
 from downlink.importers import files
 from downlink.importers.files import import_file
 from tests.fixtures.foreign_files import flent_file, iperf3_file, ndt7_file

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from downlink.domain.errors import InvalidError
-from downlink.domain.point import Point
+from downlink.domain.traces.point import Point
 from downlink.importers.files import import_file
 from downlink.importers.model import SourceKind
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from downlink.domain.point import Point
+from downlink.domain.traces.point import Point
 from downlink.importers.files import import_file
 from downlink.importers.model import Direction, ImportedFlow, ImportedTrace
 

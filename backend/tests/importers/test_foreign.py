@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from downlink.domain.errors import InvalidError
+from downlink.importers.containers import members
 from downlink.importers.documents import as_utf8
 from downlink.importers.files import MAX_UNPACKED_BYTES, import_file, traces_in
 from downlink.importers.foreign import sentence_for_document, sentence_for_magic, sentence_for_text
-from downlink.importers.packing import members
 from tests.fixtures.foreign_files import ack_csv_file, flent_file, iperf3_file, ndt7_file
 
 DATA = Path(__file__).parent / "data"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from downlink.domain.errors import InvalidError
-from downlink.domain.point import Point
+from downlink.domain.traces.point import Point
 from downlink.importers import iperf3_stream
 from downlink.importers.files import import_file, traces_in
 from downlink.importers.model import Direction, ImportedTrace, SourceKind, ToolSummary

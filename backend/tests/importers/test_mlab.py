@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from downlink.domain.errors import InvalidError
-from downlink.domain.point import Point
+from downlink.domain.traces.point import Point
 from downlink.importers.files import import_file
 from downlink.importers.model import ImportedTrace, SourceKind
 from downlink.importers.tcp_fields import BY_PLACE, decode_structs

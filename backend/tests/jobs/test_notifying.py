@@ -8,10 +8,10 @@ import pytest
 from redis import Redis
 from sqlalchemy import select
 
-from downlink.actions import channels
-from downlink.domain.access import COMMAND_LINE
-from downlink.domain.delivery import networks_of
-from downlink.domain.notification import Topic
+from downlink.actions.notices import channels
+from downlink.domain.notices.delivery import networks_of
+from downlink.domain.notices.notification import Topic
+from downlink.domain.people.access import COMMAND_LINE
 from downlink.process.settings import Settings
 from downlink.stack.process import wait_until
 from downlink.storage.tables import Channel, Notification

@@ -15,15 +15,15 @@ import pytest
 from redis import Redis
 from sqlalchemy import text
 
-from downlink.actions import access
-from downlink.domain.access import COMMAND_LINE
+from downlink.actions.people import access
+from downlink.domain.people.access import COMMAND_LINE
 from downlink.domain.watch import API as API_PULSE
 from downlink.domain.watch import CONDUCTOR
 from downlink.process.settings import Settings
 from downlink.stack.process import Program, Supervisor, wait_until
 from downlink.stack.servers import free_port
-from downlink.storage.events import add_event
 from downlink.storage.heartbeats import find_pulse
+from downlink.storage.notices.events import add_event
 from downlink.storage.unit import UnitFactory
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import ScriptedAgent, make_host

@@ -10,7 +10,7 @@ import pytest
 from downlink.domain.watch import CONDUCTOR
 from downlink.stack.process import wait_until
 from downlink.storage.heartbeats import find_pulse
-from downlink.storage.weather_places import list_places
+from downlink.storage.links.weather_place_store import list_places
 from tests.fixtures.lab import Lab
 from tests.fixtures.receivers import Answer, WebReceiver
 from tests.jobs.test_processes import START_S, Processes, processes

@@ -13,10 +13,10 @@ from kombu import Connection
 from pydantic import SecretStr
 from sqlalchemy import make_url
 
-from downlink.domain.weather_source import Place
+from downlink.domain.links.weather_source import Place
 from downlink.main import run
 from downlink.process.settings import Settings
-from downlink.storage.objects import TraceStore
+from downlink.storage.traces.objects import TraceStore
 
 PLACED = "https://a.example/?a={latitude}&b={longitude}&key=hunter2"
 URL = SecretStr("postgresql+psycopg://downlink@db:5433/downlink?host=%2Frun%2Fpg")

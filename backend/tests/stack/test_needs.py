@@ -9,7 +9,7 @@ import pytest
 
 from downlink.codec.campaign_file import parse_campaign
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.campaign import Campaign
+from downlink.domain.campaigns.campaign import Campaign
 from downlink.domain.errors import InvalidError
 from downlink.stack.emulated import hosts_of, relays_of
 from downlink.stack.needs import LinkNeed, link_needs, merge_needs, profile_name, refuse_unused

@@ -9,9 +9,9 @@ import pytest
 
 from downlink.codec.campaign_file import parse_campaign
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.campaign import Campaign, StopRule
+from downlink.domain.campaigns.campaign import Campaign, StopRule
 from downlink.domain.errors import InvalidError
-from downlink.domain.link import Link, Orbit
+from downlink.domain.links.link import Link, Orbit
 from downlink.stack.needs import profile_name
 from downlink.stack.studies import (
     FOLDER,

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from sqlalchemy import create_engine, text
 from sqlalchemy.orm import Session
 
-from downlink.domain.event import EventKind, LiveKind
-from downlink.storage import events
-from downlink.storage.events import Cursor
+from downlink.domain.notices.event import EventKind, LiveKind
+from downlink.storage.notices import events
+from downlink.storage.notices.events import Cursor
 from downlink.storage.unit import Unit, UnitFactory
 from tests.fixtures.numbered_log import number_log
 

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete, text
 
-from downlink.domain.turn import Claim
-from downlink.storage import leases
+from downlink.domain.runs.turn import Claim
+from downlink.storage.runs import leases
 from downlink.storage.tables import Campaign, Run
 from downlink.storage.unit import UnitFactory
 

@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from downlink.codec.series import unpack_series
 from downlink.domain.errors import ConflictError
-from downlink.domain.metric import LIMITS
+from downlink.domain.results.metric import LIMITS
 from downlink.process.settings import Settings
 from downlink.storage.migrate import alembic_config, upgrade
 

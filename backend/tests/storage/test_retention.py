@@ -7,9 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select, text
 
-from downlink.domain.observation import Observation
-from downlink.storage import access, observations, retention, tables
-from downlink.storage.events import add_event
+from downlink.domain.links.observation import Observation
+from downlink.storage import expiry, tables
+from downlink.storage.links import observation_store
+from downlink.storage.notices.events import add_event
+from downlink.storage.people import access_store
 from downlink.storage.tables import Audit, Enrolment, Event
 from downlink.storage.unit import UnitFactory
 
@@ -22,10 +24,10 @@ def test_it_is_done_once_a_minute_though_no_tick_falls_on_second_0(units: UnitFa
         with units() as unit:
             add_event(unit, now - timedelta(hours=2), "progress", {})
             unit.session.flush()
-            retention.prune(unit, now)
+            expiry.prune(unit, now)
     with units() as unit:
         assert unit.session.scalar(select(func.count()).select_from(Event)) == 1, "the second time is too soon"
-        retention.prune(unit, NOW + timedelta(seconds=60))
+        expiry.prune(unit, NOW + timedelta(seconds=60))
         assert unit.session.scalar(select(func.count()).select_from(Event)) == 0
 
 
@@ -39,19 +41,19 @@ def test_events_have_their_time(units: UnitFactory, kind: str, kept_days: int, g
         if gone_days:
             add_event(unit, NOW - gone_days * DAY, kind, {})
         unit.session.flush()
-        retention.prune(unit, NOW)
+        expiry.prune(unit, NOW)
         assert unit.session.scalars(select(Event.at)).all() == [NOW - kept_days * DAY]
 
 
 def test_used_and_expired_enrolments_and_old_audit_go(units: UnitFactory) -> None:
     with units() as unit:
         for number, age in enumerate((29, 32)):
-            access.add_enrolment(unit, bytes([number]), NOW - age * DAY, NOW - age * DAY + timedelta(hours=1))
+            access_store.add_enrolment(unit, bytes([number]), NOW - age * DAY, NOW - age * DAY + timedelta(hours=1))
             unit.session.add(
                 Audit(at=NOW - (age + 700) * DAY, actor="admin", actor_kind="user", action=f"{age}", subject="x")
             )
         unit.session.flush()
-        retention.prune(unit, NOW)
+        expiry.prune(unit, NOW)
         assert unit.session.scalars(select(Enrolment.token_hash)).all() == [b"\0"]
         assert unit.session.scalars(select(Audit.action)).all() == ["29"]
 
@@ -63,18 +65,18 @@ def test_what_was_observed_is_kept_for_two_years(units: UnitFactory) -> None:
         return [Observation(quantity, "dB", "dish", NOW - age * DAY, 1.0) for age in ages_days]
 
     with units() as unit:
-        observations.add_observations(
+        observation_store.add_observations(
             unit, "leo", [*seen("dish.snr", 900, 800, 731, 729, 1), *seen("dish.old", 800, 799)]
         )
-        observations.forget(unit, NOW - 730 * DAY, most=2)
+        observation_store.forget(unit, NOW - 730 * DAY, most=2)
         unit.session.expire_all()
         count = select(func.count()).select_from(tables.Observation)
         assert unit.session.scalar(count) == 5
     with units() as unit:
         for minute in (1, 2, 3):
-            retention.prune(unit, NOW + timedelta(minutes=minute))
+            expiry.prune(unit, NOW + timedelta(minutes=minute))
         unit.session.expire_all()
-        (left,) = observations.list_quantities(unit, ["leo"])
+        (left,) = observation_store.list_quantities(unit, ["leo"])
         assert (left.quantity, left.first_at, left.last_at) == ("dish.snr", NOW - 729 * DAY, NOW - DAY)
         assert unit.session.scalar(count) == 2
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, text
 
-from downlink.storage import traces
 from downlink.storage.tables import Chunk
+from downlink.storage.traces import trace_store
 from downlink.storage.unit import UnitFactory
 from tests.storage.test_leases import NOW, add_runs
 
@@ -34,9 +34,9 @@ def test_a_long_trace_is_read_a_few_chunks_at_a_time(units: UnitFactory, column:
     before = high_water_mib()
     with units(is_read_only=True) as unit:
         if column == "packed":
-            read = sum(len(packed or b"") for _, packed, _ in traces.chunks_of(unit, run_id, 1, "sender"))
+            read = sum(len(packed or b"") for _, packed, _ in trace_store.chunks_of(unit, run_id, 1, "sender"))
         else:
-            read = sum(map(len, traces.sealed_parts(unit, run_id, 1, "sender")))
+            read = sum(map(len, trace_store.sealed_parts(unit, run_id, 1, "sender")))
     assert read == CHUNKS * CHUNK_BYTES
     assert high_water_mib() - before < CHUNKS / 2
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from sqlalchemy import event, text
 
-from downlink.domain.trigger import QuantityHolds, Seen, looks_back_s
-from downlink.storage.triggers import seen_lately
+from downlink.domain.campaigns.trigger import QuantityHolds, Seen, looks_back_s
+from downlink.storage.campaigns.trigger_store import seen_lately
 from downlink.storage.unit import UnitFactory
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

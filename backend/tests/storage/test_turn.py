@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from downlink.process.settings import Settings
-from downlink.storage.turn import open_units_in_turn, order_work, take_turn, wait_for_order
+from downlink.storage.advisory_lock import open_units_in_turn, order_work, take_turn, wait_for_order
 from downlink.storage.unit import UnitFactory
 
 pytestmark = pytest.mark.timeout(60)

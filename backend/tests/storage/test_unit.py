@@ -15,8 +15,8 @@ from sqlalchemy.exc import IntegrityError
 from structlog.testing import capture_logs
 
 from downlink.domain.errors import UnavailableError
-from downlink.domain.permission import Role
-from downlink.storage import access
+from downlink.domain.people.permission import Role
+from downlink.storage.people import access_store
 from downlink.storage.unit import Job, UnitFactory, lock, open_units
 
 SUBJECT = UUID(int=1)
@@ -28,13 +28,13 @@ def test_jobs_are_sent_after_the_commit_and_once(units: UnitFactory) -> None:
 
     def send(jobs: Sequence[Job]) -> None:
         with units() as other:
-            assert access.has_user(other)  # already visible
+            assert access_store.has_user(other)  # already visible
         sent.extend(jobs)
 
     with UnitFactory(units.engine, send)() as unit:
         unit.enqueue("seal", SUBJECT)
         unit.enqueue("seal", SUBJECT)
-        access.add_user(unit, "anna", "x", Role.ADMIN, NOW)
+        access_store.add_user(unit, "anna", "x", Role.ADMIN, NOW)
         assert sent == []
     assert sent == [("seal", SUBJECT)]
 
@@ -44,7 +44,7 @@ def test_a_rollback_drops_rows_and_jobs(units: UnitFactory) -> None:
 
     def fail() -> None:
         with UnitFactory(units.engine, sent.extend)() as unit:
-            access.add_user(unit, "anna", "x", Role.ADMIN, NOW)
+            access_store.add_user(unit, "anna", "x", Role.ADMIN, NOW)
             unit.enqueue("seal", SUBJECT)
             raise RuntimeError
 
@@ -52,7 +52,7 @@ def test_a_rollback_drops_rows_and_jobs(units: UnitFactory) -> None:
         fail()
     assert sent == []
     with units() as unit:
-        assert not access.has_user(unit)
+        assert not access_store.has_user(unit)
 
 
 def test_a_queue_that_is_away_costs_no_commit(units: UnitFactory) -> None:
@@ -60,16 +60,16 @@ def test_a_queue_that_is_away_costs_no_commit(units: UnitFactory) -> None:
         raise ConnectionError
 
     with UnitFactory(units.engine, send)() as unit:
-        access.add_user(unit, "anna", "x", Role.ADMIN, NOW)
+        access_store.add_user(unit, "anna", "x", Role.ADMIN, NOW)
         unit.enqueue("seal", SUBJECT)
     with units() as unit:
-        assert access.has_user(unit)
+        assert access_store.has_user(unit)
 
 
 def test_a_database_that_is_away_says_so() -> None:
     away = open_units("postgresql+psycopg://nobody@127.0.0.1:1/none", 1)
     with pytest.raises(UnavailableError, match="does not answer"), away() as unit:
-        access.has_user(unit)
+        access_store.has_user(unit)
 
 
 def test_a_full_disk_has_its_own_name_and_says_what_to_do(units: UnitFactory) -> None:

@@ -23,9 +23,9 @@ PYTHON_CALLS = re.compile(
     r"|validate_json|ParquetFile\("
 )
 PYTHON = {
-    "actions/archive.py": "archives",
-    "api/agent_channel.py": "agents' polls",
-    "api/triggers.py": "calls of triggers",
+    "actions/campaigns/archive_read.py": "archives",
+    "api/fleet/agent_channel.py": "agents' polls",
+    "api/campaigns/triggers.py": "calls of triggers",
     "codec/bundle.py": "bundles",
     "codec/campaign_file.py": "campaign files",
     "codec/chunk.py": "chunks",
@@ -38,22 +38,22 @@ PYTHON = {
     "courier/provider.py": "identity providers",
     "importers/ack_csv.py": "imported tables",
     "importers/documents.py": "imported lines",
-    "importers/packing.py": "imported archives",
+    "importers/containers.py": "imported archives",
     "importers/tcp_fields.py": "imported lines",
     "importers/tcp_info.py": "imported lines",
-    "storage/archive.py": "archives",
+    "storage/campaigns/archive_rows.py": "archives",
 }
 """Each file that decodes, and the name of the fuzzer that reaches it."""
 OWN = {
-    "actions/archiving.py": "writes",
+    "actions/campaigns/archive_write.py": "writes",
     "actions/backup.py": "what this program wrote beside its own dump",
     "codec/arrays.py": "the database's own arrays",
     "codec/series.py": "what this server wrote into its database",
     "codec/sketches.py": "what this server wrote into its database",
     "codec/spreadsheet.py": "tables that this server wrote",
-    "domain/delivery.py": "a secret that this server made",
-    "domain/metric.py": "a table of the package",
-    "domain/sample.py": "tables of the package",
+    "domain/notices/delivery.py": "a secret that this server made",
+    "domain/results/metric.py": "a table of the package",
+    "domain/traces/sample.py": "tables of the package",
     "stack/": "processes of the developer's own machine",
     "storage/stored_json.py": "the database's own JSON",
     "views/": "what this server wrote into its database",

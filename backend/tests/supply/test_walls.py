@@ -9,6 +9,8 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = ROOT / "backend" / "downlink"
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
@@ -100,6 +102,15 @@ def test_the_page_names_every_package_of_the_agents_and_every_feature_of_the_das
         assert {name for name in names if f"`{name}`" not in text and f"/{name}`" not in text} == set()
 
 
+SUBJECTS = {"campaigns", "runs", "traces", "results", "links", "fleet", "people", "notices"}
+
+
+@pytest.mark.parametrize("room", ["api", "actions", "views", "storage", "domain"])
+def test_the_large_rooms_have_the_same_second_level(room: str) -> None:
+    folders = {path.parent.name for path in (PACKAGE / room).glob("*/__init__.py")}
+    assert folders - SUBJECTS == {"api": {"http", "schemas"}, "storage": {"tables"}}.get(room, set())
+
+
 def test_a_stored_campaign_is_read_by_one_function() -> None:
     """Elsewhere `.spec` is handed on whole: its keys are the domain's. The search alone looks into it, since it is done in SQL."""
     readers = {
@@ -110,5 +121,5 @@ def test_a_stored_campaign_is_read_by_one_function() -> None:
         and isinstance(node.value, ast.Attribute)
         and node.value.attr == "spec"
     }
-    assert readers == {"storage/campaign_search.py"}
-    assert "from_dict(row.spec)" in (PACKAGE / "storage" / "campaigns.py").read_text()
+    assert readers == {"storage/campaigns/search.py"}
+    assert "from_dict(row.spec)" in (PACKAGE / "storage/campaigns/campaign_store.py").read_text()

@@ -18,12 +18,12 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from downlink.actions.archive import load_archive
+from downlink.actions.campaigns.archive_read import load_archive
 from downlink.process.settings import Settings
 from downlink.stack.process import Supervisor
 from downlink.stack.servers import start_postgres
-from downlink.storage.events import add_event
 from downlink.storage.migrate import upgrade
+from downlink.storage.notices.events import add_event
 from downlink.storage.unit import UnitFactory, open_units
 from tests.fixtures.api_process import ApiProcess, running_api
 from tests.fixtures.browser import ACCOUNT, DASHBOARD, FRONTEND, add_account, run_script

@@ -13,11 +13,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from downlink.actions import access
-from downlink.domain.access import COMMAND_LINE
+from downlink.actions.people import access
+from downlink.domain.people.access import COMMAND_LINE
 from downlink.stack.process import Program, Supervisor, wait_until
 from downlink.stack.servers import free_port
-from downlink.storage.events import add_event
+from downlink.storage.notices.events import add_event
 from downlink.storage.unit import UnitFactory, open_units
 from tests.fixtures.api_process import API, ApiProcess, next_event, running_api
 from tests.system.conftest import AGENT, ROOT

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from downlink.cli.client import Access, Client
-from downlink.domain.run import FINAL
+from downlink.domain.runs.run import FINAL
 from downlink.stack.process import wait_until
 from tests.fixtures.browser import ACCOUNT, run_script
 from tests.system.test_demo import demo, home, read_until

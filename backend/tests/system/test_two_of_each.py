@@ -22,8 +22,8 @@ import pytest
 from redis import Redis
 from sqlalchemy import text
 
-from downlink.actions import access
-from downlink.domain.access import COMMAND_LINE
+from downlink.actions.people import access
+from downlink.domain.people.access import COMMAND_LINE
 from downlink.process.settings import Settings
 from downlink.stack.process import Program, Supervisor, wait_until
 from downlink.stack.servers import free_port, is_listening

@@ -14,8 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 from downlink.analysis.linklog import CAUSES
-from downlink.domain.sample import WAYS
-from downlink.domain.weather import link_seed
+from downlink.domain.links.weather import link_seed
+from downlink.domain.traces.sample import WAYS
 from downlink.stack.rig import Host, Rig, wait_online
 from tests.system.conftest import AGENT, System
 

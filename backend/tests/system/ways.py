@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from threading import Thread
 from urllib.parse import urlsplit
 
-from downlink.domain.agent import ONLINE_S
+from downlink.domain.fleet.agent import ONLINE_S
 from downlink.stack.process import Program, Supervisor, wait_until
 from downlink.stack.rig import AGENT_STOP_S, Host, replace_lines
 from tests.fixtures.wire import PAGE

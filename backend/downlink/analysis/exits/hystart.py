@@ -12,7 +12,7 @@ from enum import StrEnum
 import numpy as np
 
 from downlink.analysis.exits.rounds import ENDLESS_US, hooked_round_openings, not_by_ack, smallest_rtt_so_far
-from downlink.analysis.exits.swept import swept
+from downlink.analysis.exits.sweep_parameters import swept
 from downlink.analysis.exits.trace import AckTrace, Ints
 from downlink.analysis.exits.verdict import Rule, Verdict
 

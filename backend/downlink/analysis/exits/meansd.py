@@ -12,7 +12,7 @@ from math import isqrt
 import numpy as np
 
 from downlink.analysis.exits.rounds import hooked_round_openings, not_by_ack
-from downlink.analysis.exits.swept import swept
+from downlink.analysis.exits.sweep_parameters import swept
 from downlink.analysis.exits.trace import AckTrace, Ints
 from downlink.analysis.exits.verdict import Rule, Verdict
 

@@ -8,7 +8,7 @@ from downlink.analysis.exits.best import judge_best
 from downlink.analysis.exits.hystart import DELAY, TRAIN, HyStart, Kernel, judge_hystart
 from downlink.analysis.exits.hystartpp import judge_hystartpp
 from downlink.analysis.exits.meansd import judge_meansd
-from downlink.analysis.exits.observed import judge_first_loss, judge_observed_exit
+from downlink.analysis.exits.observation import judge_first_loss, judge_observed_exit
 from downlink.analysis.exits.search import judge_search_31, judge_search_40
 from downlink.analysis.exits.sliding import SlidingCurves, judge_search_10
 from downlink.analysis.exits.trace import AckTrace

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from downlink.analysis.exits.bins import BinClock, BinSpan, bin_spans, too_coarse
-from downlink.analysis.exits.swept import swept
+from downlink.analysis.exits.sweep_parameters import swept
 from downlink.analysis.exits.trace import AckTrace, Ints
 from downlink.analysis.exits.verdict import Rule, Verdict
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from downlink.analysis.exits.bins import BinClock, hook_rows, too_coarse
-from downlink.analysis.exits.swept import swept
+from downlink.analysis.exits.sweep_parameters import swept
 from downlink.analysis.exits.trace import AckTrace, Ints
 from downlink.analysis.exits.verdict import Rule, Verdict
 

@@ -24,7 +24,7 @@ from downlink.analysis.exits.search import (
     search_40_curves,
 )
 from downlink.analysis.exits.sliding import Search10, judge_search_10, sliding_curves
-from downlink.analysis.exits.swept import sweepable
+from downlink.analysis.exits.sweep_parameters import sweepable
 from downlink.analysis.exits.trace import AckTrace
 from downlink.analysis.exits.verdict import Verdict
 from downlink.domain.errors import InvalidError

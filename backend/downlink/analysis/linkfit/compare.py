@@ -14,7 +14,7 @@ from downlink.analysis.linkfit.fit import Fit, usages
 from downlink.analysis.linkfit.frames import beginning, bursts
 from downlink.analysis.linkfit.grants import grants
 from downlink.analysis.linkfit.orders import CUBIC
-from downlink.analysis.linkfit.recorded import Acks, Floats, Recorded
+from downlink.analysis.linkfit.recordings import Acks, Floats, Recorded
 
 OBJECTS_MB = (1, 5, 30)
 BEGINNING_US = 10_000_000

@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 
 from downlink.analysis.linkfit.estimate import Estimate, over_runs
-from downlink.analysis.linkfit.recorded import Acks, Echoes, Floats, Recorded
+from downlink.analysis.linkfit.recordings import Acks, Echoes, Floats, Recorded
 
 WINDOW_S = 2.0
 LEAST_IN_WINDOW = 10

@@ -11,7 +11,7 @@ from downlink.analysis.linkfit.frames import frame_length
 from downlink.analysis.linkfit.grants import Grants, grants
 from downlink.analysis.linkfit.losses import Losses, down_losses, up_losses
 from downlink.analysis.linkfit.rates import Handovers, Rates, handovers, rates
-from downlink.analysis.linkfit.recorded import Recorded
+from downlink.analysis.linkfit.recordings import Recorded
 from downlink.analysis.linkfit.usage import Usage, usage
 
 

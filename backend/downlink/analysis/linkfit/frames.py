@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from downlink.analysis.linkfit.estimate import Estimate, over_runs
-from downlink.analysis.linkfit.recorded import Acks, Echoes, Floats, Ints, Recorded
+from downlink.analysis.linkfit.recordings import Acks, Echoes, Floats, Ints, Recorded
 
 BURST_GAP_US = 5_000
 """Acknowledgements further apart belong to different bursts."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from downlink.analysis.linkfit.estimate import Estimate, each_over_runs, over_runs
 from downlink.analysis.linkfit.frames import bursts
-from downlink.analysis.linkfit.recorded import Acks, Floats, Ints
+from downlink.analysis.linkfit.recordings import Acks, Floats, Ints
 from downlink.analysis.linkfit.requests import DELAYS, NUMBERS, nearest, squares
 
 BEGINNING_S = 8.0

@@ -11,7 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from downlink.analysis.linkfit.estimate import Estimate
-from downlink.analysis.linkfit.recorded import Echoes, Floats, Ints, Recorded
+from downlink.analysis.linkfit.recordings import Echoes, Floats, Ints, Recorded
 
 GROUP_S = 0.01
 """Losses closer together than this are one event."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from downlink.analysis.linkfit.fit import Fit
-from downlink.analysis.linkfit.recorded import Acks, Recorded, acks, echoes
+from downlink.analysis.linkfit.recordings import Acks, Recorded, acks, echoes
 
 MOST_FLOWS = 12
 """Of each kind: more would take longer than they say."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from downlink.analysis.linkfit.estimate import Estimate
 from downlink.analysis.linkfit.fit import Fit
 from downlink.analysis.linkfit.losses import Losses
-from downlink.analysis.linkfit.recorded import HEADER_BYTES
+from downlink.analysis.linkfit.recordings import HEADER_BYTES
 
 LEAST_COURSE_S = 60
 """At the link's rate, below which its course is hardly seen."""

@@ -11,7 +11,7 @@ import scipy
 
 from downlink.analysis.linkfit.delays import Quantiles, quantile_points
 from downlink.analysis.linkfit.estimate import Estimate, each_over_runs, over_runs
-from downlink.analysis.linkfit.recorded import Floats
+from downlink.analysis.linkfit.recordings import Floats
 from downlink.analysis.linkfit.usage import Usage
 
 LEAST_FULL_S = 5.0

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from downlink.analysis.linkfit.recorded import Floats, Ints
+from downlink.analysis.linkfit.recordings import Floats, Ints
 
 MOST_DELAY_FRAMES = 100
 MOST_REQUEST_FRAMES = 60

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from downlink.analysis.linkfit.recorded import Acks, Floats
+from downlink.analysis.linkfit.recordings import Acks, Floats
 
 BIN_S = 0.1
 FRAMED_BIN_S = 1.0

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field
 
 from downlink.api.schemas.base import Body, Moment, Name, Shape, storable
-from downlink.domain.permission import Verb
+from downlink.domain.people.permission import Verb
 
 Scope = Literal["read", "write", "admin"]
 Password = Annotated[

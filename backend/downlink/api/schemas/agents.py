@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from downlink.api.schemas.base import Body, Moment, SaidMoment, Shape
-from downlink.domain.enrolment import AGENT_NAME
+from downlink.domain.fleet.enrolment import AGENT_NAME
 
 AgentStatus = Literal[
     "idle", "preparing", "ready", "running", "restoring", "restored", "uploading", "blocked", "unknown"

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import AfterValidator, AwareDatetime, Field
 
 from downlink.api.schemas.base import Body, Moment, Name, Shape, refuse_controls
-from downlink.domain.annotation import MOST_WORDS, AnnotationKind
+from downlink.domain.campaigns.annotation import MOST_WORDS, AnnotationKind
 
 
 def _said(text: str) -> str:

@@ -9,9 +9,9 @@ from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from downlink.api.schemas.base import Body, Moment, SamplingName, Shape, may_be_left_out, refuse_controls
 from downlink.codec.campaign_shape import campaign_schema
-from downlink.domain.metric import DEFAULT_PRIMARY
-from downlink.domain.preflight import Check, Level
-from downlink.domain.retention import Part
+from downlink.domain.campaigns.preflight import Check, Level
+from downlink.domain.campaigns.retention import Part
+from downlink.domain.results.metric import DEFAULT_PRIMARY
 
 CampaignStateName = Literal["draft", "running", "paused", "complete", "cancelled"]
 CampaignSort = Literal[

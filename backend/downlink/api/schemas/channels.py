@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field
 
 from downlink.api.schemas.base import Body, Moment, Name, Shape, storable
-from downlink.domain.notification import ChannelKind, Topic
+from downlink.domain.notices.notification import ChannelKind, Topic
 
 Target = Annotated[
     str,

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from downlink.api.schemas.base import Interval, Shape, with_listed
-from downlink.domain.metric import LIMITS
+from downlink.domain.results.metric import LIMITS
 
 Column = list[float | None]
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from downlink.api.schemas.base import Shape, with_listed
-from downlink.domain.metric import LINKED, LOST
+from downlink.domain.results.metric import LINKED, LOST
 
 
 class LinkCauses(Shape):

@@ -9,7 +9,7 @@ from downlink.api.schemas.base import Shape
 from downlink.api.schemas.campaigns import CampaignStateName
 from downlink.api.schemas.runs import LiveFlow, RunStateName
 from downlink.api.schemas.sweeps import SweepStateName
-from downlink.domain.event import LiveKind
+from downlink.domain.notices.event import LiveKind
 
 
 class LiveEvent(Shape):

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 
 from downlink.api.schemas.base import Interval, Moment, Shape, may_be_left_out, with_listed
 from downlink.api.schemas.campaigns import Phases, Window
-from downlink.domain.metric import LINKED, LOST, METRICS, QUANTITIES
+from downlink.domain.results.metric import LINKED, LOST, METRICS, QUANTITIES
 
 Reading = Literal["higher", "lower", "no_difference", "too_few", "exploratory"]
 Column = list[float | None]

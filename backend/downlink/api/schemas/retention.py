@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from downlink.api.schemas.base import Body, Moment, Shape
-from downlink.domain.retention import MOST_DAYS, Part
+from downlink.domain.campaigns.retention import MOST_DAYS, Part
 
 Days = Annotated[int, Field(ge=1, le=MOST_DAYS)]
 _PART = (

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from downlink.api.schemas.base import Body, Moment, SamplingName, Shape, may_be_left_out, refuse_controls, with_listed
 from downlink.api.schemas.triggers import Cause
-from downlink.domain.metric import METRICS, QUANTITIES
+from downlink.domain.results.metric import METRICS, QUANTITIES
 
 
 def listed(flows: Any) -> Any:

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from downlink.api.schemas.base import Body, Moment, Name, Shape
-from downlink.domain.share import ExpiryDays
+from downlink.domain.people.share import ExpiryDays
 
 
 class ShareBody(Body):

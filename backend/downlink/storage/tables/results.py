@@ -67,7 +67,7 @@ class FlowLimit(Table):
 
 
 class FlowDelay(Table):
-    """One kind of delay of a flow that kept a delivery table (domain/blockdelay.py); NULL where there is a reason against it.
+    """One kind of delay of a flow that kept a delivery table (domain/results/blockdelay.py); NULL where there is a reason against it.
 
     n: blocks, or pairs of seconds. clock_error_ms: by how much the clocks of both ends may differ; NULL where one did not say. why:
     there is no value. sketch: how the values are distributed (codec/sketches.py, analysis/sketch.py).

@@ -10,8 +10,8 @@ from sqlalchemy import Computed, ForeignKey, Index, Sequence, UniqueConstraint, 
 from sqlalchemy.dialects.postgresql import INT8RANGE, JSONB, ExcludeConstraint, Range
 from sqlalchemy.orm import Mapped, mapped_column
 
-from downlink.domain.campaign import INTCP, PROBE
-from downlink.domain.point import HALVES, TABLES, Point
+from downlink.domain.campaigns.campaign import INTCP, PROBE
+from downlink.domain.traces.point import HALVES, TABLES, Point
 from downlink.storage.tables.base import Json, Table
 
 lease_slots = Sequence("lease_slots", metadata=Table.metadata)
@@ -62,15 +62,16 @@ class Run(Table):
     nominal_rate_bps, is_emulated: of its link when it was planned; an analysis years later, or elsewhere, finds no link to ask.
     wake_at: when the tick looks at it, None for not before something happens; of planned runs, the first on each link has one.
     import_source: {file, source, sha256} of an imported run, whose nominal rate nobody knows.
-    link_seed: what an emulated link is restarted with (domain/weather.py). link_window: which part of a
+    link_seed: what an emulated link is restarted with (domain/links/weather.py). link_window: which part of a
         path trace it flies.
     link_outcome: what happened to the emulated link, and the `agent` that reported it.
     traces_removed_at, series_removed_at: when retention took its raw samples and its seconds; its numbers cannot be computed again.
-    trigger: what started it, of a campaign with a trigger: {name, at, value, unit, source} (domain/trigger.py).
-    checks: its numbers held against what its campaign expects (domain/expectation.py); None where that was not done.
-    way: which one its flows took (domain/way.py). implausible: what it says and its link cannot give (domain/plausible.py). decision:
-    whether it counts, by a person: {keeps, why, by, at}; None while nobody has decided, and it counts.
-    budget: what it may carry, settled at its start: {bytes, of} (domain/budget.py); None where nothing limits it.
+    trigger: what started it, of a campaign with a trigger: {name, at, value, unit, source} (domain/campaigns/trigger.py).
+    checks: its numbers held against what its campaign expects (domain/campaigns/expectation.py); None where that was not done.
+    way: which one its flows took (domain/runs/way.py).
+    implausible: what it says and its link cannot give (domain/results/plausible.py).
+    decision: whether it counts, by a person: {keeps, why, by, at}; None while nobody has decided, and it counts.
+    budget: what it may carry, settled at its start: {bytes, of} (domain/runs/budget.py); None where nothing limits it.
     lease: rebuilt when the run's agents are leased, so that a server that was restored from a copy orders under another one.
     hop_secret: what the keys of hops are derived from; None where nothing passes relays, and once the run is over.
     """
@@ -278,7 +279,7 @@ class Wake(Table):
 
 
 class LinkShare(Table):
-    """Where a campaign's last run on a link began and ended, in the link's own count of seconds (domain/line.py)."""
+    """Where a campaign's last run on a link began and ended, in the link's own count of seconds (domain/campaigns/line.py)."""
 
     __tablename__ = "link_shares"
     campaign_id: Mapped[UUID] = mapped_column(ForeignKey("campaigns.id", ondelete="CASCADE"), primary_key=True)

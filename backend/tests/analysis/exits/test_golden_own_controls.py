@@ -12,7 +12,7 @@ from downlink.analysis.exits.best import judge_best
 from downlink.analysis.exits.flow import judge_flow
 from downlink.analysis.exits.hystartpp import judge_hystartpp
 from downlink.analysis.exits.meansd import judge_meansd
-from downlink.analysis.exits.observed import judge_first_loss, judge_observed_exit
+from downlink.analysis.exits.observation import judge_first_loss, judge_observed_exit
 from downlink.analysis.exits.search import judge_search_31, judge_search_40
 from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS, AckTrace, trace_from_fields
 from downlink.analysis.exits.verdict import Verdict

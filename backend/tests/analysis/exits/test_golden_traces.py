@@ -12,7 +12,7 @@ import pytest
 from downlink.analysis.exits.capacity import LinkRate
 from downlink.analysis.exits.flow import judge_flow, plot_curves
 from downlink.analysis.exits.hystart import HyStart, Kernel, judge_hystart
-from downlink.analysis.exits.observed import judge_first_loss, judge_observed_exit
+from downlink.analysis.exits.observation import judge_first_loss, judge_observed_exit
 from downlink.analysis.exits.outcomes import Timing
 from downlink.analysis.exits.trace import AckTrace, trace_from_fields
 from downlink.analysis.series import sender_series

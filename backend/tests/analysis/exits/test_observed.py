@@ -10,7 +10,7 @@ import pytest
 
 from downlink.analysis.exits.capacity import LinkRate, capacity_point
 from downlink.analysis.exits.flow import flow_trace, judge_flow, plot_window
-from downlink.analysis.exits.observed import judge_first_loss, judge_observed_exit
+from downlink.analysis.exits.observation import judge_first_loss, judge_observed_exit
 from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS, AckTrace
 from downlink.codec.parquet import Columns, parquet_to_columns
 from tests.fixtures.exit_traces import make_trace

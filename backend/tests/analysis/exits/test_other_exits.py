@@ -24,7 +24,7 @@ from downlink.analysis.exits.sweep import (
     sweep,
     until_loss,
 )
-from downlink.analysis.exits.swept import sweepable
+from downlink.analysis.exits.sweep_parameters import sweepable
 from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS, AckTrace, trace_from_fields
 from downlink.analysis.exits.verdict import Verdict
 from downlink.domain.errors import InvalidError

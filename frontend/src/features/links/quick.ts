@@ -1,6 +1,6 @@
 import type { Link } from '@/api/types'
 
-/** How long a quick test sends; the server's `domain/quick.py`. */
+/** How long a quick test sends; the server's `domain/campaigns/quick.py`. */
 export const QUICK_S = 15
 
 /** The most that one carries: the link full all the while. */

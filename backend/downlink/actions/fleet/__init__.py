@@ -1,0 +1,1 @@
+"""Agents, their hosts and what hosts can do."""

@@ -1,0 +1,152 @@
+"""From what happened to notifications on their way: the tick's part."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import chain
+from uuid import UUID
+
+from downlink.domain.notices.notification import (
+    Departure,
+    Notice,
+    RunEnd,
+    Topic,
+    Volume,
+    Wishes,
+    agent_changed,
+    departed,
+    ended,
+    failing,
+    volume_used,
+)
+from downlink.storage.heartbeats import find_watched_since, is_due
+from downlink.storage.notices import channel_store, events, notification_facts, notification_store
+from downlink.storage.notices.events import Cursor
+from downlink.storage.notices.notification_facts import Happened, Place
+from downlink.storage.tables import Channel
+from downlink.storage.unit import Unit
+
+JOB = "notify"
+MOST_AT_ONCE = 500
+"""Ends of campaigns and runs that are looked at in one pass."""
+FAR_BEHIND = 1_000
+"""Transactions without an end, after which a channel's place in the log moves on all the same."""
+AGENTS_EVERY = timedelta(seconds=10)
+RESEND = timedelta(seconds=30)
+MOST_UNDER_WAY = 4
+"""Notifications with workers at a time. Runs wait in the same queue: one slow receiver takes one worker process, however much is due."""
+
+
+def collect(unit: Unit, now: datetime) -> None:
+    """Make the notifications of what has happened since the last pass. Their rows and the place in the log are one transaction: none
+    is lost or made twice."""
+    working = channel_store.working_channels(unit)
+    if not working:
+        return
+    horizon = events.horizon(unit)
+    by_cursor: dict[Cursor, list[Channel]] = defaultdict(list)
+    for channel in working:
+        by_cursor[Cursor(channel.seen_xact, channel.seen_id)].append(channel)
+    for cursor, here in by_cursor.items():
+        found = notification_facts.happened_after(unit, cursor, horizon, MOST_AT_ONCE)
+        is_something = bool(found.ends or found.carried or found.outside) or found.until != horizon
+        if is_something:
+            _notify_of(unit, here, found, now)
+        if is_something or horizon.xact - cursor.xact > FAR_BEHIND:
+            channel_store.note_seen(unit, [channel.id for channel in here], found.until)
+
+
+def _notify_of(unit: Unit, here: Sequence[Channel], found: Happened, now: datetime) -> None:
+    wishes = {channel.id: channel_store.wishes_of(channel) for channel in here}
+    failures = _failures(unit, found.ended, wishes)
+    volumes = _volumes(unit, found.carried, now) if _anybody(wishes, Topic.VOLUME) else []
+    departures = notification_facts.departures(unit, found.outside) if _anybody(wishes, Topic.UNEXPECTED) else []
+    for channel_id, wish in wishes.items():
+        of_campaigns = [ended(end) for end in found.ends if wish.asks(Topic.CAMPAIGN_ENDED, end.owner_id)]
+        of_runs = [
+            notice
+            for ends in failures
+            if wish.asks(Topic.FAILURES, ends[0].owner_id)
+            for notice in failing(ends, wish.failures_in_row)
+        ]
+        of_volumes = [volume_used(each, now) for each in volumes if wish.asks(Topic.VOLUME, each.owner_id)]
+        _add(unit, channel_id, (*of_campaigns, *of_runs, *of_volumes), now)
+        wanted = [each for each in departures if wish.asks(Topic.UNEXPECTED, each.owner_id)]
+        _add_departures(unit, channel_id, wanted, now)
+
+
+def _add_departures(unit: Unit, channel_id: UUID, departures: Iterable[Departure], now: datetime) -> None:
+    """One for each row of runs outside: where every run of a campaign is, nobody wants a mail of each."""
+    first: dict[str, Departure] = {}
+    for each in departures:
+        first.setdefault(each.series, each)
+    if not first:
+        return
+    keys = {series: [each.key_of(run_id) for run_id in each.in_row] for series, each in first.items()}
+    known = notification_store.known(unit, channel_id, list(chain.from_iterable(keys.values())))
+    _add(unit, channel_id, [departed(each) for series, each in first.items() if known.isdisjoint(keys[series])], now)
+
+
+def _anybody(wishes: Mapping[UUID, Wishes], topic: Topic) -> bool:
+    return any(topic in wish.topics for wish in wishes.values())
+
+
+def _failures(unit: Unit, places: Iterable[Place], wishes: Mapping[UUID, Wishes]) -> list[list[RunEnd]]:
+    """Where runs failed, and none has succeeded since; of each series as many as somebody asks for. Also a success is a reason to look:
+    it lets those be counted that failed behind it."""
+    most = max((wish.failures_in_row for wish in wishes.values() if Topic.FAILURES in wish.topics), default=0)
+    if not most:
+        return []
+    return [
+        ends
+        for place in sorted(places, key=str)
+        if (ends := notification_facts.failures_since_success(unit, place, most))
+    ]
+
+
+def _volumes(unit: Unit, carried: Iterable[Place], now: datetime) -> list[Volume]:
+    campaigns = notification_facts.campaign_volumes(unit, {place.campaign_id for place in carried})
+    return [*campaigns, *notification_facts.link_volumes(unit, {place.link for place in carried}, now)]
+
+
+def watch_agents(unit: Unit, now: datetime) -> None:
+    """Every ten seconds: which agents are gone, which are back, and which have used most of what their owners allow a month."""
+    if not is_due(unit, "watch_agents", now, AGENTS_EVERY):
+        return
+    _watch_months(unit, now)
+    asking = {
+        channel.id: wish
+        for channel in channel_store.working_channels(unit)
+        if Topic.AGENT_GONE in (wish := channel_store.wishes_of(channel)).topics
+    }
+    if not asking:
+        return
+    gone = notification_store.noted_gone(unit, asking)
+    sights, since = notification_facts.agents_seen(unit, now), find_watched_since(unit, now)
+    for channel_id, wish in asking.items():
+        noted = gone.get(channel_id, set())
+        found = [agent_changed(each, each.id in noted, wish.gone_after_min, since, now) for each in sights]
+        _add(unit, channel_id, found, now)
+
+
+def _watch_months(unit: Unit, now: datetime) -> None:
+    asking = [
+        each.id
+        for each in channel_store.working_channels(unit)
+        if channel_store.wishes_of(each).asks(Topic.VOLUME, None)
+    ]
+    volumes = notification_facts.agent_volumes(unit, now) if asking else []
+    for channel_id in asking:
+        _add(unit, channel_id, [volume_used(each, now) for each in volumes], now)
+
+
+def _add(unit: Unit, channel_id: UUID, found: Iterable[Notice | None], now: datetime) -> None:
+    notification_store.add(unit, channel_id, filter(None, found), now)
+
+
+def send_due(unit: Unit, now: datetime) -> None:
+    """Have some of those sent that are due; a job that was lost is sent again."""
+    for notification_id in notification_store.take_due(unit, now, RESEND, MOST_UNDER_WAY):
+        unit.enqueue(JOB, notification_id)

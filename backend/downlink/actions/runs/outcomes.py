@@ -1,0 +1,115 @@
+"""What an agent says of its part of a run when that is over, and what follows for the run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from downlink.domain.errors import InvalidError
+from downlink.domain.runs.run import Ending, HostPhase, Reason, RunState
+from downlink.domain.runs.way import shortened
+from downlink.domain.traces.point import Point
+from downlink.storage.fleet.agent_store import agents_by_name
+from downlink.storage.notices.events import add_event
+from downlink.storage.runs import run_store
+from downlink.storage.tables import Run, RunFlow, RunHost
+from downlink.storage.unit import Unit
+
+_BAD_ENDS: Mapping[tuple[str, str], tuple[Reason, str]] = {
+    ("sender", "link_lost"): (Reason.LINK_LOST, "the link was lost"),
+    ("receiver", "link_lost"): (Reason.LINK_LOST, "the link was lost"),
+    # Both ends say `stop_rule` of a transfer that ended as it should.
+    ("sender", "peer_closed"): (Reason.LINK_LOST, "the receiver closed the connection before the stop rule"),
+    ("receiver", "peer_closed"): (Reason.LINK_LOST, "the sender closed the connection before the stop rule"),
+    ("sender", "deadline"): (Reason.DEADLINE, "the transfer did not end before its deadline"),
+    ("receiver", "deadline"): (Reason.DEADLINE, "the transfer did not end before its deadline"),
+    ("sender", "aborted"): (Reason.INTERNAL, "the agent stopped the transfer"),
+    ("receiver", "aborted"): (Reason.INTERNAL, "the agent stopped the transfer"),
+    ("sender", "over_budget"): (Reason.OVER_BUDGET, "what was left for the run is used up"),
+    ("receiver", "over_budget"): (Reason.OVER_BUDGET, "what was left for the run is used up"),
+    ("receiver", "content_wrong"): (Reason.CONTENT_WRONG, "a byte was not the content's"),
+    ("receiver", "refused"): (Reason.RELAY_REFUSED, "the neighbour upstream refused the flow"),
+    # Of a relay whose neighbour has gone, the neighbour says why.
+    ("relay", "link_lost"): (Reason.LINK_LOST, "a neighbour was lost"),
+    ("relay", "refused"): (Reason.RELAY_REFUSED, "the neighbour upstream refused the flow"),
+    ("relay", "deadline"): (Reason.DEADLINE, "the transfer did not end before its deadline"),
+    ("relay", "aborted"): (Reason.INTERNAL, "the agent stopped relaying"),
+    ("relay", "over_budget"): (Reason.OVER_BUDGET, "what was left for the run is used up"),
+}
+
+
+def note_outcomes(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any], *, is_new: bool = True) -> None:
+    """Keep the outcomes of an event that may have some; of a repeat only check them. InvalidError for a flow that is not this agent's."""
+    flows = {flow.flow: flow for flow in run_store.flows_of(unit, run.id)}
+    said = event.get("flows", ())
+    for outcome in said:
+        _check_end(flows, outcome, host.agent)
+    shy = _shortening(unit, {name for flow in flows.values() for name in flow.way}) if said and is_new else set()
+    for outcome in said if is_new else ():
+        flow, own = flows[outcome["flow"]], host.agent
+        kept = shortened(outcome, own=own in shy, peers=_peer(flow, own) in shy)
+        flow.note_outcome(Point(outcome["point"]), kept)
+        _doubt(unit, run, flows[outcome["flow"]], host, outcome.get("app_bytes") or 0)
+    if event.get("link") and is_new and run.link_outcome is None:  # of two that say they sit beside the link, the first
+        run.link_outcome = {"agent": host.agent, **event["link"]}
+
+
+def _shortening(unit: Unit, agents: Collection[str]) -> set[str]:
+    """The agents whose owners let the server keep only the network of their addresses."""
+    found = agents_by_name(unit, agents)
+    return {name for name, agent in found.items() if ((agent.host or {}).get("policy") or {}).get("shorten_addresses")}
+
+
+def _peer(flow: RunFlow, agent: str) -> str:
+    """Whose address an end saw: towards the receiver, and at the receiver towards the sender."""
+    place = flow.way.index(agent)
+    return flow.way[place + 1] if place + 1 < len(flow.way) else flow.way[place - 1]
+
+
+def _doubt(unit: Unit, run: Run, flow: RunFlow, host: RunHost, said_bytes: int) -> None:
+    """Note a claim beyond what the link carries: volumes count the other end's word instead, or what the link carries."""
+    if flow.most_bytes is None or said_bytes <= flow.most_bytes:
+        return
+    heard_at = host.heard_at or run.state_at
+    detail = (
+        f"{host.agent}: flow {flow.flow} is said to have moved {said_bytes / 1e6:,.0f} MB; the link carries "
+        f"{flow.most_bytes / 1e6:,.0f} MB at most in this time. Volumes count no more than the other end says, or than that."
+    )
+    add_event(unit, heard_at, "host", {"detail": detail}, run.campaign_id, run.id)
+
+
+def phase_after(event: Mapping[str, Any]) -> HostPhase:
+    """How far a host is with a run that it has broken off and left: what it says that it has of it is wanted."""
+    return HostPhase.RESTORED if event.get("flows") else HostPhase.DONE
+
+
+def _check_end(flows: Mapping[int, RunFlow], outcome: Mapping[str, Any], agent: str) -> None:
+    flow = flows.get(outcome["flow"])
+    if flow is None or flow.point_of(agent) != outcome["point"]:
+        raise InvalidError(
+            "flow_unknown", f"{agent} is not the {outcome['point']} of flow {outcome['flow']} in this run."
+        )
+
+
+def ending_said_by(agent: str, said: Sequence[Mapping[str, Any]]) -> Ending | None:
+    """What these outcomes condemn the run to, by the first flow that ended badly."""
+    for outcome in said:
+        where = f"{agent}, flow {outcome['flow']}"
+        is_relay = Point(outcome["point"]).place is not None
+        if bad := _BAD_ENDS.get(("relay" if is_relay else outcome["point"], outcome["ended"])):
+            words = f" ({outcome['detail']})" if outcome["detail"] else ""
+            return Ending(RunState.FAILED, bad[0], f"{where}: {bad[1]}{words}.")
+        if outcome["samples"] == 0:
+            return Ending(RunState.FAILED, Reason.NO_SAMPLES, f"{where}: not one sample was taken.")
+    return None
+
+
+def note_missing(host: RunHost, event: Mapping[str, Any]) -> None:
+    """A repeat without them, of an agent that has dropped them meanwhile, does not take back what it said."""
+    if missing := event.get("missing"):
+        host.missing = missing
+
+
+def note_restored(host: RunHost, event: Mapping[str, Any]) -> None:
+    for key in ("settings_after", "is_restored", "differences"):
+        setattr(host, key, event[key])

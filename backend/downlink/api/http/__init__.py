@@ -1,0 +1,1 @@
+"""HTTP itself: bodies, headers, limits, problems and streams, for every route."""

@@ -1,0 +1,1 @@
+"""Accounts, access and sharing."""

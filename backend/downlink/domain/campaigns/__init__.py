@@ -1,0 +1,1 @@
+"""Campaigns, their plans and what they keep."""

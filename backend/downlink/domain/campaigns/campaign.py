@@ -1,0 +1,417 @@
+"""A campaign as its author writes it (`docs/campaign-file.md`), complete and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from downlink.domain.campaigns.expectation import Expectation
+from downlink.domain.campaigns.precision import Side, Until
+from downlink.domain.campaigns.timetable import Timetable
+from downlink.domain.campaigns.trigger import Trigger
+from downlink.domain.fleet.setting import is_host_wide
+from downlink.domain.results.metric import DEFAULT_PRIMARY, PHASES
+from downlink.domain.results.reproduction import PublishedFigure
+
+Scalar = str | int | float | bool
+LEAST_PHASE_S = 0.5
+"""Holds the middle of one bin."""
+
+
+class Sampling(StrEnum):
+    """How senders record a flow: TCP_INFO polled at an interval, or the state at every ACK where the host allows it."""
+
+    POLLED = "polled"
+    PER_ACK = "per_ack"
+
+
+SENDER_MS, RECEIVER_MS = 5, 10
+"""How often a polled end is sampled."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopRule:
+    """When a run's flows stop: after `seconds`, or when each has written `bytes`. Exactly one is set."""
+
+    seconds: float | None = None
+    bytes: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"seconds": self.seconds} if self.bytes is None else {"bytes": self.bytes}
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A further phase with a name of its own: [from_s, to_s) on the run's clock."""
+
+    name: str
+    from_s: float
+    to_s: float
+
+
+@dataclass(frozen=True)
+class Phases:
+    """Start-up is the first startup_s of a run, steady state its last steady_s. windows: what the author names besides."""
+
+    startup_s: float = 15.0
+    steady_s: float = 60.0
+    windows: tuple[Window, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of every phase: the three that each campaign has, then its windows."""
+        return (*PHASES, *(window.name for window in self.windows))
+
+    @classmethod
+    def fitting(cls, run_s: float, startup_s: float | None = None, steady_s: float | None = None) -> Phases:
+        """What is not given, so that both fit into a run of run_s: by default a quarter and a half of it at most."""
+
+        def room_s(other_s: float | None) -> float:
+            return max(LEAST_PHASE_S, run_s - (other_s or 0))
+
+        return cls(
+            startup_s or min(cls.startup_s, run_s / 2, max(1.0, run_s / 4), room_s(steady_s)),
+            steady_s or min(cls.steady_s, run_s / 2, room_s(startup_s)),
+        )
+
+
+REPORT_EVERY = 32
+"""A report lacks at most a 32nd of the cycles that have closed."""
+
+
+def closes_with_report(cycle: int) -> bool:
+    """Whether a report is made when this cycle closes, others being open: of the first 63 each, then every 2nd, from 128 on
+    every 4th, and so on.
+
+    A report reads all runs. Made at each cycle, all reports of a campaign would take time that grows with the square of its
+    cycles; so they take less than 70 times its last one's. Cycles count from 1.
+    """
+    step = 1 << (max(1, cycle // REPORT_EVERY).bit_length() - 1)
+    return cycle % step == 0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """attempts: tries per run. bytes: the campaign's data volume, None for no limit."""
+
+    attempts: int = 2
+    bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Tcp:
+    """TCP carries a flow. cc: the congestion control, with its options. pacing_rate_bps: the most, bit/s; None: no limit."""
+
+    cc: str = "cubic"
+    options: Mapping[str, Scalar] = field(default_factory=dict)
+    pacing_rate_bps: int | None = None
+
+
+PROBE = "probe"
+"""What a probe flow has where others name their congestion control."""
+PROBE_EVERY_MS = (20, 1000)
+"""Bounds of the interval: at most 37 kb/s, and one in each second."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A light echo over UDP, one probe every every_ms: round-trip times and losses that do not come from TCP."""
+
+    every_ms: int = 100
+
+
+@dataclass(frozen=True)
+class Split(Tcp):
+    """TCP that ends at each relay. cc and options: of the sender. relay_cc: of each relay's connection onwards."""
+
+    relay_cc: str = "cubic"
+
+
+@dataclass(frozen=True)
+class Intcp:
+    """INTCP carries a flow, hop by hop (docs/intcp/README.md).
+
+    buffer_bytes: what may wait at a relay; 0 for what its hops need. window_bytes: what may be asked ahead. cache: relays keep
+    what passed. recovery, rate: by each hop, or end to end. handover: a new neighbour is asked at once, or after a timeout.
+    """
+
+    buffer_bytes: int = 0
+    window_bytes: int = 8 << 20
+    cache: str = "on"
+    recovery: str = "hop"
+    rate: str = "hop"
+    handover: str = "ask"
+    hole_packets: int = 3
+
+
+TCP, INTCP, SPLIT = "tcp", "intcp", "split"
+"""Kinds of transport; the latter two pass relays. That of INTCP is also what its flows have where others name their congestion control."""
+INTCP_RANGES: Mapping[str, tuple[int, int]] = {
+    "buffer_bytes": (1_500, 1 << 30),
+    "window_bytes": (1_400, 1 << 26),  # as agents take it
+    "hole_packets": (1, 16),
+}
+INTCP_UNSET = frozenset({"buffer_bytes"})
+"""Options that may be 0, too: then agents choose."""
+INTCP_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "cache": ("on", "off"),
+    "recovery": ("hop", "end"),
+    "rate": ("hop", "end"),
+    "handover": ("ask", "timeout"),
+}
+Transport: TypeAlias = Tcp | Probe | Intcp
+"""What carries a flow; Split is a Tcp."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a sender writes: a message of message_bytes every every_ms."""
+
+    message_bytes: int
+    every_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Varied:
+    """Of a condition that `vary` made: the key and the value that it has of it, and the name of the condition it was made of."""
+
+    key: str
+    value: Scalar
+    of: str
+
+
+_OF_FLOWS = ("sender", "receiver", "start_s", "transport", "offer", "content")
+
+
+@dataclass(frozen=True)
+class FlowPlan:
+    """One flow of a condition. start_s: offset from the run's zero.
+
+    sender, receiver: the places in the link's senders and receivers, from 1. content: flows of a condition that have the same
+    number here ask for the same bytes; None for bytes of its own.
+    """
+
+    transport: Transport = field(default_factory=Tcp)
+    sender: int = 1
+    start_s: float = 0.0
+    receiver: int = 1
+    offer: Offer | None = None
+    content: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the campaign file has it: TCP goes without its name, and the link's first receiver too."""
+        own = asdict(self.transport)
+        if self.is_probe:
+            own = {PROBE: own}
+        elif self.kind != TCP:
+            own = {"transport": self.kind, **({"options": own} if self.kind == INTCP else own)}
+        offer = {"offer": asdict(self.offer)} if self.offer else {}
+        receiver = {"receiver": self.receiver} if self.receiver != 1 else {}
+        content = {"content": self.content} if self.content is not None else {}
+        return {"sender": self.sender, **receiver, "start_s": self.start_s, **own, **offer, **content}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> FlowPlan:
+        own = {key: value for key, value in data.items() if key not in _OF_FLOWS}
+        offer = Offer(**data["offer"]) if data.get("offer") else None
+        return cls(
+            _transport(data.get("transport"), own), data["sender"], data["start_s"], data.get("receiver", 1), offer,
+            data.get("content"),
+        )  # fmt: skip
+
+    @property
+    def kind(self) -> str:
+        """The transport's name in campaign files and orders."""
+        return kind_of(self.transport)
+
+    @property
+    def passes_relays(self) -> bool:
+        """Whether the relays of its link take part; over TCP they are routers at most."""
+        return self.kind in (SPLIT, INTCP)
+
+    @property
+    def is_probe(self) -> bool:
+        return isinstance(self.transport, Probe)
+
+    @property
+    def tcp(self) -> Tcp | None:
+        """Its sender's control and options; None where it has none."""
+        return self.transport if isinstance(self.transport, Tcp) else None
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One combination of settings. sender, receiver and relay: setting name to value, defaults merged in.
+
+    relay: of every relay's host, in conditions with a split flow alone.
+    """
+
+    name: str
+    sender: Mapping[str, str]
+    receiver: Mapping[str, str]
+    flows: tuple[FlowPlan, ...]
+    stop: StopRule
+    varied: Varied | None = None
+    relay: Mapping[str, str] = field(default_factory=dict)
+
+    def overlap_s(self, phases: Phases) -> float:
+        """How long start-up and steady state would overlap; a run by bytes ends when it ends."""
+        return 0.0 if self.stop.seconds is None else phases.startup_s + phases.steady_s - self.stop.seconds
+
+    @cached_property  # a plan of 100,000 runs asks for each
+    def senders(self) -> tuple[int, ...]:
+        """The numbers of the senders that take part, rising, each once."""
+        return tuple(sorted({flow.sender for flow in self.flows}))
+
+    @cached_property
+    def receivers(self) -> tuple[int, ...]:
+        """The numbers of the receivers that take part, likewise. The first always does: it restarts an emulated link."""
+        return tuple(sorted({1, *(flow.receiver for flow in self.flows)}))
+
+    @cached_property
+    def passes_relays(self) -> bool:
+        """Whether its runs need the relays of their link."""
+        return any(flow.passes_relays for flow in self.flows)
+
+    @cached_property
+    def is_host_wide(self) -> bool:
+        """Whether a run of this condition changes something that other runs on its hosts would feel.
+
+        A control with options is registered with them for the whole kernel.
+        """
+        has_options = any(flow.tcp and flow.tcp.options for flow in self.flows)
+        return has_options or any(map(is_host_wide, (*self.sender, *self.receiver, *self.relay)))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "sender": dict(self.sender),
+            "receiver": dict(self.receiver),
+            **({"relay": dict(self.relay)} if self.relay else {}),
+            "flows": [flow.to_dict() for flow in self.flows],
+            "stop": self.stop.to_dict(),
+            **({"varied": asdict(self.varied)} if self.varied else {}),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Condition:
+        flows = tuple(FlowPlan.from_dict(flow) for flow in data["flows"])
+        varied = Varied(**data["varied"]) if data.get("varied") else None
+        stop, relay = StopRule(**data["stop"]), data.get("relay", {})
+        return cls(data["name"], data["sender"], data["receiver"], flows, stop, varied, relay)
+
+
+def kind_of(transport: Transport) -> str:
+    """`tcp`, `split`, `intcp` or `probe`."""
+    if isinstance(transport, Split):
+        return SPLIT
+    return TCP if isinstance(transport, Tcp) else INTCP if isinstance(transport, Intcp) else PROBE
+
+
+def _transport(kind: str | None, own: Mapping[str, Any]) -> Transport:
+    if PROBE in own:
+        return Probe(**own[PROBE])
+    if kind == INTCP:
+        return Intcp(**own["options"])
+    return Split(**own) if kind == SPLIT else Tcp(**own)
+
+
+STRICT, BEST_EFFORT = "strict", "best_effort"
+"""Whether a setting that a host cannot make ends a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """A named study. Conditions are complete: the defaults and the common stop rule are merged into each.
+
+    primary_metrics: what its author asks about; only these are tested. reproduces: published figures to hold its numbers against.
+    weight: its share of a link that others want too (domain/line.py).
+    varied_links: key, link and its value, where links differ in one thing that is an x-axis. deliveries: every flow keeps a
+    delivery table, and not only those of offers.
+    trigger: what starts the timetable, again and again, instead of the launch. until: what ends it before the timetable's cycles,
+    of which it has the most. expect: ranges of its runs' numbers. settings: STRICT, or BEST_EFFORT for runs in which what a host
+    cannot set stays as it is, on record.
+    """
+
+    name: str
+    notes: str
+    links: tuple[str, ...]
+    phases: Phases
+    timetable: Timetable
+    limits: Limits
+    conditions: tuple[Condition, ...]
+    sampling: Sampling = Sampling.POLLED
+    primary_metrics: tuple[str, ...] = DEFAULT_PRIMARY
+    reproduces: tuple[PublishedFigure, ...] = ()
+    weight: int = 1
+    varied_links: tuple[tuple[str, str, Scalar], ...] = ()
+    deliveries: bool = False
+    trigger: Trigger | None = None
+    until: Until | None = None
+    expect: tuple[Expectation, ...] = ()
+    settings: str = STRICT
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """Each condition on each link."""
+        return tuple((link, condition.name) for link in self.links for condition in self.conditions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The campaign as JSON-able data; `campaign_from_dict` makes an equal campaign of it."""
+        return {
+            "name": self.name,
+            "notes": self.notes,
+            "links": list(self.links),
+            "phases": {"startup_s": self.phases.startup_s, "steady_s": self.phases.steady_s},
+            "windows": [asdict(window) for window in self.phases.windows],
+            "timetable": self._timetable(),
+            "limits": asdict(self.limits),
+            "conditions": [condition.to_dict() for condition in self.conditions],
+            "sampling": self.sampling.value,
+            "primary_metrics": list(self.primary_metrics),
+            "reproduces": [figure.to_dict() for figure in self.reproduces],
+            "weight": self.weight,
+            **({"vary": self._vary()} if self.varied_links else {}),
+            **({"deliveries": True} if self.deliveries else {}),
+            **({"trigger": self.trigger.to_dict()} if self.trigger else {}),
+            **({"until": self.until.to_dict()} if self.until else {}),
+            **({"expect": [each.to_dict() for each in self.expect]} if self.expect else {}),
+            **({"settings": self.settings} if self.settings != STRICT else {}),
+        }
+
+    def _timetable(self) -> dict[str, Any]:
+        """Cycles are said once: by `until` where there is one."""
+        whole = self.timetable.to_dict()
+        return {key: value for key, value in whole.items() if key != "cycles"} if self.until else whole
+
+    def _vary(self) -> dict[str, dict[str, Scalar]]:
+        return {self.varied_links[0][0]: {link: value for _, link, value in self.varied_links}}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Campaign:
+        """The campaign that to_dict wrote, which was checked then. What an older version did not write has its default."""
+        until = Until(**data["until"]) if data.get("until") else None
+        return cls(
+            name=data["name"],
+            notes=data["notes"],
+            links=tuple(data["links"]),
+            phases=Phases(**data["phases"], windows=tuple(Window(**each) for each in data.get("windows", ()))),
+            timetable=Timetable.from_dict({**data["timetable"], **({"cycles": until.most_cycles} if until else {})}),
+            limits=Limits(**data["limits"]),
+            conditions=tuple(map(Condition.from_dict, data["conditions"])),
+            sampling=Sampling(data.get("sampling", Sampling.POLLED)),
+            primary_metrics=tuple(data.get("primary_metrics", DEFAULT_PRIMARY)),
+            reproduces=tuple(map(PublishedFigure.from_dict, data.get("reproduces", ()))),
+            weight=data.get("weight", 1),
+            varied_links=tuple(
+                (key, link, value) for key, by_link in data.get("vary", {}).items() for link, value in by_link.items()
+            ),
+            deliveries=data.get("deliveries", False),
+            trigger=Trigger.from_dict(data["trigger"]) if data.get("trigger") else None,
+            until=until,
+            expect=tuple(Expectation(**each) for each in data.get("expect", ())),
+            settings=data.get("settings", STRICT),
+        )

@@ -1,0 +1,1 @@
+"""Runs, from their place in a plan to their end."""

@@ -1,0 +1,1 @@
+"""Links, their observations, paths and weather."""

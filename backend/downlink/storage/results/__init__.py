@@ -1,0 +1,1 @@
+"""Results: what is computed of runs and shown."""

@@ -1,0 +1,85 @@
+"""A campaign's runs over clock time: few columns of many rows."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Select, func, select
+
+from downlink.domain.traces.point import NO_FLOW
+from downlink.storage.runs.run_store import PLAN_ORDER
+from downlink.storage.tables import LinkPhase, Metric, Run, RunFlow
+from downlink.storage.unit import Unit
+
+CLOCK = func.coalesce(Run.start_at, Run.due_at)
+"""Where a run lies in time: where it began, else where it is planned."""
+
+
+class PlacedRun(NamedTuple):
+    """at: when it began, else when it was or is due."""
+
+    id: UUID
+    link: str
+    condition: str
+    cycle: int
+    attempt: int
+    state: str
+    reason: str | None
+    detail: str | None
+    at: datetime
+    ended_at: datetime | None
+    expected_s: float
+
+
+class FlowValue(NamedTuple):
+    """One quantity of one flow; flow 0 is the emulated link itself. cc: the control that ran, else the one asked for."""
+
+    run_id: UUID
+    flow: int
+    cc: str
+    value: float
+
+
+def count_runs(unit: Unit, campaign_id: UUID) -> int:
+    return unit.session.scalar(select(func.count()).select_from(Run).where(Run.campaign_id == campaign_id)) or 0
+
+
+def _first_runs(campaign_id: UUID, limit: int) -> Select[UUID]:
+    return select(Run.id).where(Run.campaign_id == campaign_id).order_by(*PLAN_ORDER).limit(limit)
+
+
+def placed_runs(unit: Unit, campaign_id: UUID, limit: int) -> list[PlacedRun]:
+    """In the order of the plan, the first of them where there are more than the limit."""
+    columns = [CLOCK if name == "at" else getattr(Run, name) for name in PlacedRun._fields]
+    query = select(*columns).where(Run.campaign_id == campaign_id).order_by(*PLAN_ORDER).limit(limit)
+    return [PlacedRun(*row) for row in unit.session.execute(query)]
+
+
+def flow_values(unit: Unit, campaign_id: UUID, limit: int, phase: str, metric: str) -> list[FlowValue]:
+    """One of the metrics of a phase (domain/metric.py METRICS), of every flow of the first runs that has it."""
+    cc = func.coalesce(RunFlow.sender_outcome["actual_cc"].astext, RunFlow.asked_cc)
+    value = getattr(Metric, metric)
+    query = select(Metric.run_id, Metric.flow, cc, value)
+    query = query.join(RunFlow, (RunFlow.run_id == Metric.run_id) & (RunFlow.flow == Metric.flow))
+    query = query.where(Metric.run_id.in_(_first_runs(campaign_id, limit)), Metric.phase == phase, value.is_not(None))
+    return [FlowValue(*row) for row in unit.session.execute(query.order_by(Metric.run_id, Metric.flow))]
+
+
+def steady_times(unit: Unit, campaign_id: UUID, limit: int) -> list[FlowValue]:
+    """When each flow of the first runs became steady, of those that did."""
+    cc = func.coalesce(RunFlow.sender_outcome["actual_cc"].astext, RunFlow.asked_cc)
+    query = select(RunFlow.run_id, RunFlow.flow, cc, RunFlow.time_to_steady_s)
+    query = query.where(RunFlow.run_id.in_(_first_runs(campaign_id, limit)), RunFlow.time_to_steady_s.is_not(None))
+    return [FlowValue(*row) for row in unit.session.execute(query.order_by(RunFlow.run_id, RunFlow.flow))]
+
+
+def link_values(unit: Unit, campaign_id: UUID, limit: int, phase: str, metric: str) -> list[FlowValue]:
+    """What the emulated link did in a phase (domain/metric.py LINKED) of the first runs."""
+    value = getattr(LinkPhase, metric)
+    query = select(LinkPhase.run_id, value)
+    query = query.where(
+        LinkPhase.run_id.in_(_first_runs(campaign_id, limit)), LinkPhase.phase == phase, value.is_not(None)
+    )
+    return [FlowValue(run_id, NO_FLOW, "", found) for run_id, found in unit.session.execute(query)]

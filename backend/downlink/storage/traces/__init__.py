@@ -1,0 +1,1 @@
+"""Traces: samples as they come and as they are kept."""

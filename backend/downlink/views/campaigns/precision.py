@@ -1,0 +1,89 @@
+"""How exactly a campaign's means are known beside what it asks for, and what a pilot lets one expect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from downlink.domain.campaigns.campaign import Campaign as Spec
+from downlink.domain.campaigns.campaign_state import CampaignState
+from downlink.domain.campaigns.precision import Expected, Until, Values, is_narrow
+from downlink.storage.campaigns import precision_store
+from downlink.storage.campaigns.campaign_store import campaign_of
+from downlink.storage.tables import Campaign
+from downlink.storage.unit import Unit
+
+Ended = Literal["precise_enough", "most_cycles"]
+
+
+@dataclass(frozen=True, slots=True)
+class Width:
+    """Of one condition on one link: mean and half width of the confidence sequence, in the metric's unit; None without any."""
+
+    link: str
+    condition: str
+    runs: int
+    mean: float | None
+    half_width: float | None
+    half_width_percent: float | None
+    is_narrow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """asked: what the file says. cycles: those of which a run has begun. ended: why no more cycles come; None while some may."""
+
+    asked: Until
+    cycles: int
+    widths: tuple[Width, ...]
+    ended: Ended | None
+
+
+def campaign_precision(unit: Unit, row: Campaign) -> Precision | None:
+    """As it is now, of a campaign that was launched; None where its file has no `until`."""
+    campaign = campaign_of(row) if row.launched_at else None
+    if campaign is None or campaign.until is None:
+        return None
+    found = precision_store.values(unit, row.id, campaign.until)
+    widths = tuple(_width(campaign.until, side, found.get(side)) for side in campaign.sides)
+    return Precision(campaign.until, precision_store.cycles_begun(unit, row.id), widths, _ended(unit, row))
+
+
+def _width(until: Until, side: tuple[str, str], found: Values | None) -> Width:
+    if found is None:
+        return Width(*side, 0, None, None, None, is_narrow=False)
+    width, percent = found.half_width, found.half_width_percent
+    return Width(*side, found.runs, found.mean, width, percent, is_narrow=is_narrow(found, until))
+
+
+def _ended(unit: Unit, row: Campaign) -> Ended | None:
+    if precision_store.has_been_cut(unit, row.id):
+        return "precise_enough"
+    return "most_cycles" if row.state == CampaignState.COMPLETE else None
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """How many cycles a file's `until` should take. pilot: the campaign that this is concluded from, None where none is there."""
+
+    most_cycles: int
+    cycles: int | None
+    half_width_percent: float | None
+    pilot_id: UUID | None
+    pilot: str | None
+    pilot_ended_at: datetime | None
+
+
+def forecast(unit: Unit, campaign: Spec) -> Forecast | None:
+    """By the campaign that was complete last with the same conditions, by name, on the same links."""
+    until = campaign.until
+    if until is None:
+        return None
+    found = precision_store.find_pilot(unit, until, campaign.sides)
+    if found is None:
+        return Forecast(until.most_cycles, None, None, None, None, None)
+    row, pilot = found
+    expected = Expected.of(until, pilot)
+    return Forecast(until.most_cycles, expected.cycles, expected.half_width_percent, row.id, row.name, row.ended_at)

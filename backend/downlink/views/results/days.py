@@ -1,0 +1,125 @@
+"""The day strip of a campaign: every run's chosen metric over clock time, with the nights of its links."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from downlink.domain.campaigns.annotation import MOST_DRAWN
+from downlink.domain.errors import InvalidError
+from downlink.domain.results.metric import LINKED, METRICS
+from downlink.domain.zone import Night, nights
+from downlink.storage.campaigns import campaign_store
+from downlink.storage.campaigns.annotation_store import annotations_over
+from downlink.storage.links import link_store as links
+from downlink.storage.results import day_store
+from downlink.storage.results.day_store import FlowValue, PlacedRun
+from downlink.storage.tables import Annotation
+from downlink.storage.unit import Unit
+
+MOST_RUNS = 5_000
+"""More than a week of runs every two minutes; a strip of more could not be read."""
+STEADY = "time_to_steady_s"
+STRIP_METRICS = (*METRICS, STEADY, *LINKED)
+"""What a strip can show: that of which each run has stored its own value."""
+
+
+@dataclass(frozen=True)
+class DayLink:
+    """One link of the strip. time_zone: None where nobody has said it; then it has no nights either."""
+
+    link: str
+    time_zone: str | None
+    nights: Sequence[Night]
+
+
+@dataclass(frozen=True)
+class CampaignDay:
+    """from_at to to_at hold every run here; None without runs. total: of the campaign, of which the first are here."""
+
+    campaign_id: UUID
+    phase: str
+    metric: str
+    from_at: datetime | None
+    to_at: datetime | None
+    total: int
+    links: list[DayLink]
+    annotations: list[dict[str, Any]]
+    runs: list[dict[str, Any]]
+
+
+def campaign_day(unit: Unit, campaign_id: UUID, phase: str, metric: str, *, is_own_alone: bool = False) -> CampaignDay:
+    """is_own_alone: without the annotations of its links, which are not the campaign's.
+
+    InvalidError for a phase that the campaign does not have, or a metric of which runs keep no value.
+    """
+    spec = campaign_store.campaign_of(campaign_store.find_campaign(unit, campaign_id))
+    if metric not in STRIP_METRICS:
+        known = ", ".join(STRIP_METRICS)
+        raise InvalidError("metric_unknown", f"There is no {metric} over the day; there are: {known}.")
+    if phase not in spec.phases.names:
+        known = ", ".join(spec.phases.names)
+        raise InvalidError("phase_unknown", f"The campaign has no phase {phase}; it has: {known}.")
+    runs = day_store.placed_runs(unit, campaign_id, MOST_RUNS)
+    values: dict[UUID, list[FlowValue]] = defaultdict(list)
+    for each in _values(unit, campaign_id, phase, metric):
+        values[each.run_id].append(each)
+    from_at, to_at = min((run.at for run in runs), default=None), max(map(_end, runs), default=None)
+    total = len(runs) if len(runs) < MOST_RUNS else day_store.count_runs(unit, campaign_id)
+    rows = [_run(run, values[run.id]) for run in runs]
+    links = _links(unit, spec.links, runs, from_at, to_at)
+    noted = _annotations(unit, campaign_id, [] if is_own_alone else [each.link for each in links], from_at, to_at)
+    return CampaignDay(campaign_id, phase, metric, from_at, to_at, total, links, noted, rows)
+
+
+def _values(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> Iterable[FlowValue]:
+    if metric == STEADY:
+        return day_store.steady_times(unit, campaign_id, MOST_RUNS)
+    if metric in LINKED:
+        return day_store.link_values(unit, campaign_id, MOST_RUNS, phase, metric)
+    return day_store.flow_values(unit, campaign_id, MOST_RUNS, phase, metric)
+
+
+def _end(run: PlacedRun) -> datetime:
+    """When it ended, else when it should."""
+    return max(run.at, run.ended_at or run.at + timedelta(seconds=run.expected_s))
+
+
+def _links(
+    unit: Unit, named: Sequence[str], runs: Sequence[PlacedRun], from_at: datetime | None, to_at: datetime | None
+) -> list[DayLink]:
+    """In the campaign's order; those that only its runs name come after them."""
+    order = list(dict.fromkeys([*named, *(run.link for run in runs)]))
+    zones = links.zones(unit, order)
+    found = ((link, zones.get(link)) for link in order)
+    return [
+        DayLink(link, zone, nights(zone, from_at, to_at) if zone and from_at and to_at else []) for link, zone in found
+    ]
+
+
+def _annotations(
+    unit: Unit, campaign_id: UUID, links: Sequence[str], from_at: datetime | None, to_at: datetime | None
+) -> list[dict[str, Any]]:
+    """Those of the campaign, and of these links within the strip. What an archive brought along of a link is left out where the link
+    here says the same."""
+    found = annotations_over(unit, campaign_id, links, from_at, to_at, MOST_DRAWN)
+    of_links = {_said(row) for row in found if row.campaign_id is None}
+    names = ("id", "campaign_id", "link", "kind", "text", "from_at", "to_at", "created_at")
+    return [
+        {name: getattr(row, name) for name in names}
+        for row in found
+        if row.campaign_id is None or _said(row) not in of_links
+    ]
+
+
+def _said(row: Annotation) -> tuple[str | None, str, str, datetime, datetime | None]:
+    return (row.link, row.kind, row.text, row.from_at, row.to_at)
+
+
+def _run(run: PlacedRun, values: Sequence[FlowValue]) -> dict[str, Any]:
+    own = {name: value for name, value in run._asdict().items() if name != "expected_s"}
+    return {**own, "values": [{"flow": each.flow, "cc": each.cc, "value": each.value} for each in values]}

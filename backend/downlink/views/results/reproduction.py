@@ -1,0 +1,117 @@
+"""Published values beside a campaign's own, for every figure that its file names."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from downlink.analysis.reproduction import Material, reproduce
+from downlink.analysis.sketch import Sketch
+from downlink.codec.sketches import unpack_counts
+from downlink.domain.campaigns.campaign import Campaign as Spec
+from downlink.domain.results.blockdelay import PHASE_METRICS
+from downlink.storage.campaigns import campaign_store
+from downlink.storage.results import judgement_store
+from downlink.storage.tables import Campaign, Exit, FlowDelay, SlowStart
+from downlink.storage.unit import Unit
+from downlink.views.results import material
+from downlink.views.results.flows import complete_flows, run_ids
+
+OBSERVED_EXIT = "observed_exit"
+KEY = Mapping[tuple[str, int], Mapping[str, float | None]]
+
+
+@dataclass(frozen=True)
+class FigureShown:
+    """values: as `analysis.reproduction.Reproduced` has them, with the link that they are of."""
+
+    paper: str
+    figure: str
+    values: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class CampaignReproduction:
+    """figures: in the order of the campaign file; none where it names none."""
+
+    campaign_id: UUID
+    name: str
+    origin: str
+    runs: int
+    figures: list[FigureShown]
+
+
+def campaign_reproduction(unit: Unit, campaign_id: UUID, made: material.Made | None = None) -> CampaignReproduction:
+    """Over the complete runs so far; `made` are their statistics where they were made just now.
+
+    NotFoundError for a campaign that is not there.
+    """
+    campaign = campaign_store.find_campaign(unit, campaign_id)
+    spec = campaign_store.campaign_of(campaign)
+    head = (campaign.id, campaign.name, campaign.origin)
+    if not spec.reproduces:
+        return CampaignReproduction(*head, 0, [])
+    report, records = made or material.report_and_records(unit, campaign)
+    found = Material(
+        report, records, _slow_starts(unit, campaign), _sketches(unit, campaign, spec), spec.timetable.seed
+    )
+    runs = len({each.run for each in records})
+    return CampaignReproduction(*head, runs, _figures(spec, found))
+
+
+def _figures(spec: Spec, found: Material) -> list[FigureShown]:
+    return [
+        FigureShown(
+            figure.paper,
+            figure.figure,
+            [
+                {**reproduce(value, found, value.link or spec.links[0]).to_dict(), "link": value.link or spec.links[0]}
+                for value in figure.values
+            ],
+        )
+        for figure in spec.reproduces
+    ]
+
+
+def _sketches(unit: Unit, campaign: Campaign, spec: Spec) -> Mapping[tuple[str, int], Mapping[str, Sketch]]:
+    """Of the delays of which a share is published; read where there is one."""
+    asked = {value.metric for figure in spec.reproduces for value in figure.values if value.share is not None}
+    metrics = {kind: metric for metric, kind in PHASE_METRICS.items() if metric in asked}
+    found: dict[tuple[str, int], dict[str, Sketch]] = defaultdict(dict)
+    if metrics:
+        for row in judgement_store.rows(unit, FlowDelay, run_ids(complete_flows(unit, [campaign.id]))):
+            if row.kind in metrics and row.sketch is not None:
+                found[str(row.run_id), row.flow][metrics[row.kind]] = Sketch(*unpack_counts(row.sketch))
+    return found
+
+
+def _slow_starts(unit: Unit, campaign: Campaign) -> KEY:
+    """Table I's times over the runs that have cg, ex and dp (decision 0052), of flows in slow start until their loss."""
+    ids = run_ids(complete_flows(unit, [campaign.id]))
+    exits = judgement_store.rows(unit, Exit, ids, ("reason", "quantities", "parameters"))
+    observed = {(row.run_id, row.flow): row.exit_us for row in exits if row.detector == OBSERVED_EXIT}
+    return {
+        (str(row.run_id), row.flow): {
+            **_table_one(row),
+            "slow_start_exit_s": _seconds(observed.get((row.run_id, row.flow))),
+        }
+        for row in judgement_store.rows(unit, SlowStart, ids)
+    }
+
+
+def _table_one(row: SlowStart) -> dict[str, float | None]:
+    if row.is_success is None or row.stayed_in_slow_start is False:
+        return {"capacity_s": _seconds(row.capacity_us)}
+    error = None if row.mean_error_ratio is None else 100 * row.mean_error_ratio
+    found = {"capacity_s": _seconds(row.capacity_us), "success_percent": float(row.is_success), "error_percent": error}
+    if None in (row.cg_us, row.ex_us, row.dp_us):
+        return found
+    times = {"cg_s": row.cg_us, "ex_s": row.ex_us, "dp_s": row.dp_us, "hr_s": row.hr_us}
+    return {**found, **{name: _seconds(time_us) for name, time_us in times.items()}}
+
+
+def _seconds(time_us: int | None) -> float | None:
+    return None if time_us is None else time_us / 1e6
