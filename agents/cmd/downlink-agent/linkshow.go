@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"downlink/agents/internal/lab/emulate"
+	"downlink/agents/internal/lab/measure"
 	"downlink/agents/internal/lab/netlab"
 )
 
@@ -82,8 +83,9 @@ func (c linkShowCmd) showLink(ctx context.Context) error {
 
 // show measures and prints. Columns: what is published, what the nodes do in virtual time, what the kernel sees.
 func (c linkShowCmd) show(ctx context.Context, link netlab.Found, profile emulate.Profile) error {
+	receiver, sender := link.Hosts[netlab.Receiver], link.Hosts["sender-1"]
 	base := time.Duration(profile.Facts.BaseRttMs * float64(time.Millisecond))
-	idle, err := netlab.MeasureIdle(ctx, link, c.Probes, probeSpacing, 3*base+time.Second)
+	idle, err := measure.Probe(ctx, receiver, sender, c.Probes, probeSpacing, 3*base+time.Second)
 	if err != nil {
 		return err
 	}
@@ -94,7 +96,7 @@ func (c linkShowCmd) show(ctx context.Context, link netlab.Found, profile emulat
 	nodes := emulate.IdleRtts(profile, profile.Seed, virtualProbes, probeSpacing, probeSize)
 	printIdle(table, profile.Facts, describe(nodes, virtualProbes), describe(idle.Rtts, idle.Sent))
 	if c.Seconds > 0 {
-		loaded, err := netlab.MeasureLoaded(ctx, link, time.Duration(c.Seconds*float64(time.Second)))
+		loaded, err := measure.Load(ctx, receiver, sender, time.Duration(c.Seconds*float64(time.Second)))
 		if err != nil {
 			return err
 		}
@@ -141,7 +143,7 @@ func printIdle(table *tabwriter.Writer, facts emulate.Facts, nodes, kernel rttSu
 	row("idle loss, %", 100*facts.IdleLossRatio, 100*nodes.lostRatio, 100*kernel.lostRatio)
 }
 
-func printLoaded(table *tabwriter.Writer, facts emulate.Facts, loaded netlab.Loaded) {
+func printLoaded(table *tabwriter.Writer, facts emulate.Facts, loaded measure.Loaded) {
 	rtt := describe(loaded.Rtts, len(loaded.Rtts))
 	sum := 0.0
 	for _, bps := range loaded.RateBps {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"downlink/agents/internal/lab/emulate"
-	"downlink/agents/internal/lab/netlab"
+	"downlink/agents/internal/lab/pump"
 )
 
 type profilesCheckCmd struct {
@@ -30,10 +30,10 @@ func (c profilesCheckCmd) Run() error {
 			continue
 		}
 		describeProfile(profile)
-		if most := netlab.Capacity(profile); profile.MostHops() > 1 {
+		if most := pump.Capacity(profile); profile.MostHops() > 1 {
 			fmt.Printf("  one core of this machine carries %.0f Mb/s over it\n", most/1e6)
 			if most < profile.PeakBps() {
-				wrong = append(wrong, &netlab.ErrTooMuch{Profile: profile.Name, Hops: profile.MostHops(), PeakBps: profile.PeakBps(), MostBps: most})
+				wrong = append(wrong, &pump.ErrTooMuch{Profile: profile.Name, Hops: profile.MostHops(), PeakBps: profile.PeakBps(), MostBps: most})
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"downlink/agents/internal/flow/tcpinfo"
 	"downlink/agents/internal/lab/emulate"
 	"downlink/agents/internal/lab/netlab"
+	"downlink/agents/internal/lab/pump"
 	"downlink/agents/internal/server/protocol"
 	"downlink/agents/internal/testing/hosttest"
 )
@@ -69,7 +70,7 @@ func recordOf(t *testing.T, lab *netlab.Lab, read func(packet []byte) (piece, bo
 	t.Helper()
 	r := &record{began: time.Now(), ends: map[int64]int64{}, came: map[int64]int64{}, left: map[int64]int64{}}
 	r.beganUs = tcpinfo.ZeroNs(r.began) / 1000
-	require.NoError(t, lab.Note(func(p netlab.Passage) {
+	require.NoError(t, lab.Note(func(p pump.Passage) {
 		if p.To != emulate.Receiver || p.Packet[0]>>4 != 4 {
 			return
 		}

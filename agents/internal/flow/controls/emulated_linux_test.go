@@ -10,7 +10,7 @@ import (
 	"downlink/agents/internal/flow/acks"
 	"downlink/agents/internal/flow/socket"
 	"downlink/agents/internal/lab/emulate"
-	"downlink/agents/internal/lab/netlab"
+	"downlink/agents/internal/lab/pump"
 	"downlink/agents/internal/testing/hosttest"
 
 	"github.com/stretchr/testify/require"
@@ -36,28 +36,25 @@ func newPath(t testing.TB, rateBps float64, rtt time.Duration, queueBytes int, c
 		change(&profile)
 	}
 	p := &path{sender: hosttest.NewNamespace(t), receiver: hosttest.NewNamespace(t), address: "10.77.0.2:5000"}
-	atSender := openTun(t, p.sender, "10.77.0.1/24")
-	atReceiver := openTun(t, p.receiver, "10.77.0.2/24")
-	stop, err := netlab.Carry(profile, true, atSender, atReceiver)
+	carrying, err := pump.Start(pump.Options{
+		Profile: profile, Seed: profile.Seed, IsSpaced: true,
+		Gateway: openTun(t, p.sender, "10.77.0.1/24"), Receiver: pump.Host{Device: openTun(t, p.receiver, "10.77.0.2/24")},
+	})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, stop()) })
+	t.Cleanup(func() { require.NoError(t, carrying.Stop()) })
 	return p
 }
 
-func openTun(t testing.TB, ns *hosttest.Namespace, address string) (fd int) {
+func openTun(t testing.TB, ns *hosttest.Namespace, address string) (device pump.Device) {
 	t.Helper()
 	ns.Do(t, func() {
 		var err error
-		fd, err = unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		device, err = pump.OpenDevice("data")
 		require.NoError(t, err)
-		request, err := unix.NewIfreq("data")
-		require.NoError(t, err)
-		request.SetUint16(unix.IFF_TUN | unix.IFF_NO_PI)
-		require.NoError(t, unix.IoctlIfreq(fd, unix.TUNSETIFF, request))
 		configure(t, address)
 	})
-	t.Cleanup(func() { _ = unix.Close(fd) })
-	return fd
+	t.Cleanup(device.Close)
+	return device
 }
 
 func configure(t testing.TB, address string) {

@@ -1,7 +1,6 @@
 package netlab
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"downlink/agents/internal/lab/emulate"
+	"downlink/agents/internal/lab/measure"
 	"downlink/agents/internal/testing/hosttest"
 )
 
@@ -19,7 +19,7 @@ func held(t *testing.T) (n int) {
 	files, err := os.ReadDir("/proc/self/fd")
 	require.NoError(t, err)
 	for _, file := range files {
-		if target, err := os.Readlink(filepath.Join("/proc/self/fd", file.Name())); err == nil && target == latencyFile {
+		if target, err := os.Readlink(filepath.Join("/proc/self/fd", file.Name())); err == nil && target == "/dev/cpu_dma_latency" {
 			n++
 		}
 	}
@@ -37,28 +37,9 @@ func TestProcessorsStayAwakeWhilePacketsFlyAndNotLonger(t *testing.T) {
 	link, err := Find(lab.Name)
 	require.NoError(t, err)
 	for range 2 {
-		_, err = MeasureIdle(context.Background(), link, 2, 10*time.Millisecond, time.Second)
+		_, err = measure.Probe(t.Context(), link.Hosts[Receiver], link.Hosts["sender-1"], 2, 10*time.Millisecond, time.Second)
 		require.NoError(t, err)
 		require.Equal(t, 1, held(t), "packets fly")
-		require.Eventually(t, func() bool { return held(t) == 0 }, 10*quietAfter, 50*time.Millisecond, "the link is quiet")
+		require.Eventually(t, func() bool { return held(t) == 0 }, 20*time.Second, 50*time.Millisecond, "the link is quiet")
 	}
-}
-
-func TestAPumpThatStopsLetsProcessorsSleep(t *testing.T) {
-	var alert alertness
-	alert.carry(time.Second)
-	_, isHeld := alert.rest(2 * time.Second)
-	require.Equal(t, held(t) == 1, isHeld, "without root the file cannot be had")
-	alert.close()
-	require.Zero(t, held(t))
-	_, isHeld = alert.rest(2 * time.Second)
-	require.False(t, isHeld)
-}
-
-func TestALinkWithoutThePrivilegeAsksOnce(t *testing.T) {
-	alert := alertness{fails: true}
-	alert.carry(time.Second)
-	_, isHeld := alert.rest(time.Second)
-	require.False(t, isHeld)
-	require.Zero(t, held(t))
 }

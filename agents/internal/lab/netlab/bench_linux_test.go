@@ -1,7 +1,6 @@
 package netlab
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"net"
@@ -21,6 +20,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"downlink/agents/internal/lab/emulate"
+	"downlink/agents/internal/lab/measure"
+	"downlink/agents/internal/lab/pump"
 	"downlink/agents/internal/testing/hosttest"
 )
 
@@ -53,11 +54,11 @@ func BenchmarkThroughput(b *testing.B) {
 	for b.Loop() {
 		var perCore, carried []float64
 		for range rounds {
-			before, busyBefore, began := deliveredBytes(lab), lab.pump.busy(b), time.Now()
-			_, err := MeasureLoaded(context.Background(), link, lasting)
+			before, busyBefore, began := deliveredBytes(lab), busy(b, lab.pump), time.Now()
+			_, err := measure.Load(b.Context(), link.Hosts[Receiver], link.Hosts["sender-1"], lasting)
 			require.NoError(b, err)
 			gigabits := 8e-9 * float64(deliveredBytes(lab)-before)
-			perCore = append(perCore, gigabits/(lab.pump.busy(b)-busyBefore).Seconds())
+			perCore = append(perCore, gigabits/(busy(b, lab.pump)-busyBefore).Seconds())
 			carried = append(carried, gigabits/time.Since(began).Seconds())
 		}
 		slices.Sort(perCore)
@@ -74,8 +75,8 @@ func deliveredBytes(lab *Lab) uint64 {
 }
 
 // busy is the CPU time that the pump's thread has used.
-func (p *pump) busy(b testing.TB) time.Duration {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/schedstat", p.thread.Load()))
+func busy(b testing.TB, p *pump.Pump) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/schedstat", p.Thread()))
 	require.NoError(b, err)
 	ns, err := strconv.ParseInt(strings.Fields(string(text))[0], 10, 64)
 	require.NoError(b, err)
@@ -97,16 +98,14 @@ func BenchmarkAddedDelay(b *testing.B) {
 	profile := benchProfile(delayRateBps, 20)
 	link := heldByAnother(b, profile)
 	sink := stampedSink(b, link)
-	source, err := listenUDP(link.Hosts["sender-1"])
-	require.NoError(b, err)
-	defer func() { _ = source.Close() }()
+	source := listenUDP(b, link.Hosts["sender-1"])
 	for b.Loop() {
 		packets := hosttest.Size(4*1000, 200) * perBurst
 		received := make(chan map[uint64]int64, 1)
 		go func() { received <- receiveStamps(sink, packets) }()
 		var sent []int64
 		require.NoError(b, onThread(func() error {
-			preferThread() // else a sender that has to wait for a core counts as a delay of the link
+			pump.PreferThread() // else a sender that has to wait for a core counts as a delay of the link
 			sent = sendPaced(b, source, sink.LocalAddr(), packets, perBurst)
 			return nil
 		}))
@@ -134,15 +133,24 @@ func heldByAnother(b testing.TB, profile emulate.Profile) Found {
 
 // stampedSink is a UDP socket on the receiver whose datagrams bear the time at which the kernel got them.
 func stampedSink(b testing.TB, link Found) *net.UDPConn {
-	conn, err := listenUDP(link.Hosts[Receiver])
-	require.NoError(b, err)
-	b.Cleanup(func() { _ = conn.Close() })
-	sink := conn.(*net.UDPConn)
+	sink := listenUDP(b, link.Hosts[Receiver])
 	require.NoError(b, sink.SetReadBuffer(4<<20))
-	require.NoError(b, control(sink, func(fd int) error {
-		return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+	raw, err := sink.SyscallConn()
+	require.NoError(b, err)
+	require.NoError(b, raw.Control(func(fd uintptr) {
+		require.NoError(b, unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1))
 	}))
 	return sink
+}
+
+// listenUDP gives a socket of a host's, open until the test ends.
+func listenUDP(t testing.TB, host HostInfo) (conn *net.UDPConn) {
+	require.NoError(t, host.Within(func() (err error) {
+		conn, err = net.ListenUDP("udp", &net.UDPAddr{IP: net.ParseIP(host.DataHost)})
+		return err
+	}))
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
 }
 
 // receiveStamps maps packet numbers to receive times, in ns since 1970.

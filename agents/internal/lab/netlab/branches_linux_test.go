@@ -70,7 +70,7 @@ func TestPacketsToFurtherReceiversAreOfNoPort(t *testing.T) {
 	profile.Hops[0].Down.Loss.IndependentRatio, profile.Receivers[1].Down.Loss.IndependentRatio = 0.2, 0.2
 	lab := startLab(t, Options{Name: testName("ports"), Profile: profile, Senders: 1})
 	hosts := lab.Hosts()
-	session, err := (&line{lab.Name, profile, lab.pump}).Restart(time.Now(), 7, nil)
+	session, err := lab.pump.Restart(time.Now(), 7, nil)
 	require.NoError(t, err)
 	send := func(name string, datagrams int) {
 		host := hosts[name]
@@ -111,7 +111,7 @@ func TestReceiversOfALinkShareItsRelaysCaches(t *testing.T) {
 	profile.Hops[1].Down.Loss.IndependentRatio = 0.01
 	lab := startLab(t, Options{Name: testName("crowd"), Profile: profile, Senders: 1, RelayControl: path, LinkControl: path + ".link"})
 	hosts := lab.Hosts()
-	session, err := (&line{lab.Name, profile, lab.pump}).Restart(time.Now(), 7, nil)
+	session, err := lab.pump.Restart(time.Now(), 7, nil)
 	require.NoError(t, err)
 	plan := relayPlan()
 	names := []string{Receiver, "receiver-2", "receiver-3"}
@@ -161,7 +161,7 @@ func TestReceiversOfALinkShareItsRelaysCaches(t *testing.T) {
 	}
 
 	require.NoError(t, relays.Close())
-	time.Sleep(2 * relayFarewell)
+	time.Sleep(120 * ms) // longer than relays take their leave
 	require.Less(t, fastest(t, hosts, "receiver-2", "sender-1", hosts["sender-1"].DataHost), 40*ms, "the link passes packets on without them")
 }
 

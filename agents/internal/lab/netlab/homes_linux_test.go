@@ -21,6 +21,7 @@ import (
 	"downlink/agents/internal/intcp"
 	"downlink/agents/internal/intcp/intcpsocket"
 	"downlink/agents/internal/lab/emulate"
+	"downlink/agents/internal/lab/pump"
 	"downlink/agents/internal/testing/hosttest"
 )
 
@@ -46,7 +47,7 @@ type relaySaw struct {
 func relayUntilAsked(text string) error {
 	if os.Getenv(promptEnv) == "" { // all threads of the program begin with the priority of this one
 		runtime.LockOSThread()
-		preferThread()
+		pump.PreferThread()
 		return unix.Exec("/proc/self/exe", os.Args, append(os.Environ(), promptEnv+"=1"))
 	}
 	var order relayOrder
@@ -121,21 +122,23 @@ func (r *relayProcess) saw() (saw relaySaw) {
 // joined puts an emulated link of one hop between two namespaces, and gives the addresses of both.
 func joined(t testing.TB, number int, hop emulate.Hop, above, below *hosttest.Namespace) (upper, lower netip.Addr) {
 	address := func(last int) netip.Prefix { return netip.MustParsePrefix(fmt.Sprintf("10.99.%d.%d/30", number, last)) }
-	device := func(ns *hosttest.Namespace, name string, at netip.Prefix) (made tun) {
+	device := func(ns *hosttest.Namespace, name string, at netip.Prefix) (made pump.Device) {
 		ns.Do(t, func() {
 			var err error
-			made, err = openTun(name)
+			made, err = pump.OpenDevice(name)
 			require.NoError(t, err)
 			require.NoError(t, raise(name, at, netip.Prefix{}))
 		})
-		t.Cleanup(made.close)
+		t.Cleanup(made.Close)
 		return made
 	}
 	up, low := device(above, "below", address(1)), device(below, "above", address(2))
 	profile := emulate.Profile{Name: "hop", Orbit: "LEO", Seed: uint64(number), Down: hop.Down, Up: hop.Up}
-	stop, err := Carry(profile, true, up.fd, low.fd)
+	carrying, err := pump.Start(pump.Options{
+		Profile: profile, Seed: profile.Seed, Gateway: up, Receiver: pump.Host{Device: low}, IsSpaced: true,
+	})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, stop()) })
+	t.Cleanup(func() { require.NoError(t, carrying.Stop()) })
 	return address(1).Addr(), address(2).Addr()
 }
 

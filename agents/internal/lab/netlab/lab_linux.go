@@ -6,13 +6,13 @@ import (
 	"io"
 	"net/netip"
 	"slices"
-	"time"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 
 	"downlink/agents/internal/lab/emulate"
 	"downlink/agents/internal/lab/pep"
+	"downlink/agents/internal/lab/pump"
 	"downlink/agents/internal/server/linkcontrol"
 )
 
@@ -43,7 +43,7 @@ type Lab struct {
 	routers []place  // of the hosts, from the gateway on
 	further []place  // likewise: the receivers behind the first
 	made    []string // namespaces: a link that was refused must not touch those of its namesake
-	pump    *pump
+	pump    *pump.Pump
 	forward *forwarder
 	proxy   *pep.Proxy // nil: the profile has none
 	undo    []func() error
@@ -57,6 +57,19 @@ type HostInfo struct {
 	ControlURL string `json:"control_url,omitempty"`
 }
 
+// Address is where the host is reached over the link.
+func (h HostInfo) Address() string { return h.DataHost }
+
+// Within calls a function in the host's namespace. Sockets that it opens stay there.
+func (h HostInfo) Within(call func() error) error {
+	ns, err := netns.GetFromName(h.Namespace)
+	if err != nil {
+		return fmt.Errorf("open namespace %s: %w", h.Namespace, err)
+	}
+	defer func() { _ = ns.Close() }()
+	return inside(ns, call)
+}
+
 // Up builds a link and starts it. Whatever fails, nothing stays behind.
 func Up(options Options) (lab *Lab, err error) {
 	if err := checkName(options.Name); err != nil {
@@ -65,7 +78,7 @@ func Up(options Options) (lab *Lab, err error) {
 	if options.Senders < 1 || options.Senders > maxSenders {
 		return nil, fmt.Errorf("a link has 1 to %d senders, not %d", maxSenders, options.Senders)
 	}
-	if err := checkCapacity(options.Profile); err != nil {
+	if err := pump.Check(options.Profile); err != nil {
 		return nil, err
 	}
 	lab = &Lab{Name: options.Name, options: options}
@@ -165,30 +178,29 @@ func (l *Lab) startPump(spaces namespaces) error {
 	if err != nil {
 		return err
 	}
-	l.undo = append(l.undo, func() error { gatewayTun.close(); return nil })
+	l.undo = append(l.undo, func() error { gatewayTun.Close(); return nil })
 	receiverTun, err := makeTun(spaces[0], host, host6)
 	if err != nil {
 		return err
 	}
-	l.undo = append(l.undo, func() error { receiverTun.close(); return nil })
+	l.undo = append(l.undo, func() error { receiverTun.Close(); return nil })
 	if err := inside(spaces[0], func() error { return routeAllVia("data", near, near6) }); err != nil {
 		return err
 	}
-	network, devices := emulate.New(l.options.Profile, l.options.Seed), ports{emulate.Gateway: gatewayTun, emulate.Receiver: receiverTun}
-	hosts, err := l.wireRouters(spaces)
-	if err != nil {
+	made := pump.Options{
+		Name: l.Name, Profile: l.options.Profile, Seed: l.options.Seed, Log: l.options.Log, Gateway: gatewayTun,
+		Receiver: pump.Host{Device: receiverTun, Addresses: []netip.Addr{host.Addr(), host6.Addr()}},
+	}
+	if made.Routers, err = l.wireInside(spaces, l.routers); err != nil {
 		return err
 	}
-	branches, err := l.wireBranches(spaces)
-	if err != nil {
+	if made.Further, err = l.wireInside(spaces, l.further); err != nil {
 		return err
 	}
-	var log *linkLog
-	if l.options.Log != nil {
-		log = startLog(l.options.Log)
-		l.undo = append(l.undo, log.close)
+	if l.HasRelays() {
+		made.RelayHost = l.nets.relays()
 	}
-	if l.pump, err = startPump(network, leavesOneByOne(l.options.Profile), devices, hosts, branches, log); err != nil {
+	if l.pump, err = pump.Start(made); err != nil {
 		return err
 	}
 	l.undo = append(l.undo, l.pump.Stop)
@@ -212,10 +224,7 @@ func (l *Lab) startRelayControl(spaces namespaces) error {
 	if err := inside(spaces[gateway], func() error { return routeOver("data", host) }); err != nil {
 		return err
 	}
-	if err := l.pump.do(func() { l.pump.relayHost = host.As4() }); err != nil {
-		return err
-	}
-	server, err := linkcontrol.ListenRelays(l.options.RelayControl, &relayLine{l.Name, l.options.Profile, l.pump, host})
+	server, err := linkcontrol.ListenRelays(l.options.RelayControl, l.pump)
 	if err != nil {
 		return err
 	}
@@ -227,7 +236,7 @@ func (l *Lab) startLinkControl() error {
 	if l.options.LinkControl == "" {
 		return nil
 	}
-	server, err := linkcontrol.Listen(l.options.LinkControl, &line{l.Name, l.options.Profile, l.pump})
+	server, err := linkcontrol.Listen(l.options.LinkControl, l.pump)
 	if err != nil {
 		return err
 	}
@@ -235,46 +244,11 @@ func (l *Lab) startLinkControl() error {
 	return nil
 }
 
-// line is a link as its control socket has it.
-type line struct {
-	name    string
-	profile emulate.Profile
-	pump    *pump
-}
-
-// Describe names the link, and its path trace.
-func (l *line) Describe() linkcontrol.Link {
-	link := linkcontrol.Link{Name: l.name, Profile: l.profile.Name}
-	if path, isThere := l.profile.PathSummary(); isThere {
-		link.PathTrace = &linkcontrol.PathTrace{Name: path.Name, LastsUs: path.Lasts.Microseconds()}
-	}
-	return link
-}
-
-// Restart lets the pump begin a new course; it returns at once for a moment to come.
-func (l *line) Restart(at time.Time, seed uint64, window *linkcontrol.Window) (linkcontrol.Session, error) {
-	c, err := newCourse(l.profile, seed, window, at, l.pump.wakeUp)
-	if err != nil {
-		return nil, err
-	}
-	l.pump.next.Store(c)
-	l.pump.wakeUp()
-	if time.Until(at) <= 0 {
-		select {
-		case <-c.began:
-		case <-l.pump.ended:
-		}
-	}
-	select {
-	case <-l.pump.ended:
-		return nil, errLinkDown
-	default: // if the pump ends from now on, it ends this course as well
-		return c, nil
-	}
-}
-
 // Ended is closed when the pump ends, by Close or by itself; Close then says why.
-func (l *Lab) Ended() <-chan struct{} { return l.pump.ended }
+func (l *Lab) Ended() <-chan struct{} { return l.pump.Ended() }
+
+// Note tells of every packet, on the pump's own thread. It is for tests of what measures packets.
+func (l *Lab) Note(note func(pump.Passage)) error { return l.pump.Note(note, nil) }
 
 // Counts returns what the link did so far, towards the receiver and back.
 func (l *Lab) Counts() (down, up emulate.Counts) {

@@ -357,6 +357,5 @@ func TestDeviceRemovalIsAnError(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		t.Fatal("the pump did not notice")
 	}
-	require.ErrorIs(t, lab.pump.err, unix.EBADFD)
-	lab.pump.err = nil // told; Close need not tell it again
+	require.ErrorIs(t, lab.Close(), unix.EBADFD)
 }

@@ -1,5 +1,5 @@
 // Package netlab joins an emulated link to network namespaces: one for the receiver, one for each sender, and a gateway
-// between them. It owns what the pure nodes of package emulate must not: namespaces, devices, the clock, the pump.
+// between them. Package pump moves the packets.
 //
 //	receiver ── TUN ═ pump ═ TUN ── gateway ── veth ── sender-1, sender-2, …      data
 //	                  pump ═ TUN ── router-1, router-2, …, where they are hosts   data

@@ -1,7 +1,6 @@
 package netlab
 
 import (
-	"context"
 	"encoding/binary"
 	"io"
 	"net"
@@ -17,9 +16,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"downlink/agents/internal/flow/controls"
+	"downlink/agents/internal/flow/socket"
 	"downlink/agents/internal/lab/emulate"
+	"downlink/agents/internal/lab/measure"
 	"downlink/agents/internal/lab/pathtrace"
 	"downlink/agents/internal/lab/pathtrace/pathtest"
+	"downlink/agents/internal/lab/pump"
 	"downlink/agents/internal/testing/hosttest"
 )
 
@@ -67,53 +69,33 @@ func profileIn(t testing.TB, packed []byte) emulate.Profile {
 	return profile
 }
 
-// TestAPacketLostBetweenHopsIsNotLate sends so few packets that nothing else wakes the pump when one of them is lost.
-func TestAPacketLostBetweenHopsIsNotLate(t *testing.T) {
-	at := upWithout(t, profileOf(t, []pathtest.Lasting{pathtest.Chain(15, 3*ms, 3*ms, 20e6, 0.2, 0, time.Minute)}))
-	sent := 0
-	found := record(t, at, 1, 2*time.Second, func() {
-		if sent++; sent%25 == 0 {
-			_, _ = unix.Write(at.gateway, packetTo(5001, 500))
-		}
-	})
-	var lost uint64
-	for _, each := range found.ended.Lost {
-		lost += each.Packets
-	}
-	require.Greater(t, lost, uint64(20))
-	require.Less(t, found.ended.LateRows, lost/4, "single packets can be late on a busy machine")
-}
-
 // trip is what the pump saw of a probe: when it came and left, by the emulation's own reckoning, on the way up and then down.
 type trip struct{ enteredUp, leftUp, enteredDown, leftDown time.Duration }
 
 func (p trip) emulated() time.Duration { return p.leftUp - p.enteredUp + p.leftDown - p.enteredDown }
 
 // trips notes each probe. How late the pump lets a packet go is the machine's doing and does not count here.
-func trips(t *testing.T, p *pump) map[uint64]*trip {
+func trips(t *testing.T, p *pump.Pump) map[uint64]*trip {
 	noted, late := map[uint64]*trip{}, time.Duration(0)
-	require.NoError(t, p.do(func() {
-		p.noteLate = func(d time.Duration) { late = d }
-		p.note = func(passage Passage) {
-			if len(passage.Packet) < 28+probeBytes || passage.Packet[9] != unix.IPPROTO_UDP {
-				return
-			}
-			key, at := binary.BigEndian.Uint64(passage.Packet[28:]), passage.At.Sub(p.started)
-			if noted[key] == nil {
-				noted[key] = &trip{}
-			}
-			switch each := noted[key]; {
-			case passage.From == emulate.Receiver && passage.HasLeft:
-				each.leftUp = at - late
-			case passage.From == emulate.Receiver:
-				each.enteredUp = at
-			case passage.HasLeft:
-				each.leftDown = at - late
-			default:
-				each.enteredDown = at
-			}
+	require.NoError(t, p.Note(func(passage pump.Passage) {
+		if len(passage.Packet) < 28+measure.ProbeBytes || passage.Packet[9] != unix.IPPROTO_UDP {
+			return
 		}
-	}))
+		key, at := binary.BigEndian.Uint64(passage.Packet[28:]), passage.At.Sub(p.Began())
+		if noted[key] == nil {
+			noted[key] = &trip{}
+		}
+		switch each := noted[key]; {
+		case passage.From == emulate.Receiver && passage.HasLeft:
+			each.leftUp = at - late
+		case passage.From == emulate.Receiver:
+			each.enteredUp = at
+		case passage.HasLeft:
+			each.leftDown = at - late
+		default:
+			each.enteredDown = at
+		}
+	}, func(d time.Duration) { late = d }))
 	return noted
 }
 
@@ -126,7 +108,7 @@ func tracedWay(trace *pathtrace.Trace, from time.Duration, isUp bool) (took time
 	}
 	at := from
 	for _, hop := range hops {
-		at += (28 + probeBytes) * 8 * time.Second / 20e6
+		at += (28 + measure.ProbeBytes) * 8 * time.Second / 20e6
 		at += hop.Delay(at)
 	}
 	return at - from, at < path.End
@@ -153,9 +135,9 @@ func TestTheIdleRttOfFifteenHopsIsThatOfTheTrace(t *testing.T) {
 	link, err := Find(lab.Name)
 	require.NoError(t, err)
 	noted := trips(t, lab.pump)
-	idle, err := MeasureIdle(context.Background(), link, int((time.Duration(len(flown))*lasting-time.Second)/spacing), spacing, time.Second)
+	idle, err := measure.Probe(t.Context(), link.Hosts[Receiver], link.Hosts["sender-1"], int((time.Duration(len(flown))*lasting-time.Second)/spacing), spacing, time.Second)
 	require.NoError(t, err)
-	require.NoError(t, lab.pump.do(func() { lab.pump.note, lab.pump.noteLate = nil, nil }))
+	require.NoError(t, lab.pump.Note(nil, nil))
 
 	beside, rtts := map[int][]time.Duration{}, []time.Duration{}
 	for _, each := range noted {
@@ -241,7 +223,8 @@ func filledBy(t *testing.T, name string, lasting time.Duration) float64 {
 	require.NoError(t, GrantBuffers(link, 16<<20))
 	chosen := make(chan error, 1)
 	address := serveOnce(t, link.Hosts["sender-1"].Namespace, link.Hosts["sender-1"].DataHost, func(conn net.Conn) {
-		chosen <- control(conn.(*net.TCPConn), func(fd int) error { return unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name) })
+		_, err := socket.SetControl(conn.(*net.TCPConn), name)
+		chosen <- err
 		pour(conn)
 	})
 	conn := dialFrom(t, link.Hosts[Receiver].Namespace, address)
@@ -256,6 +239,15 @@ func filledBy(t *testing.T, name string, lasting time.Duration) float64 {
 	return share
 }
 
+// pour fills a connection until it ends.
+func pour(conn net.Conn) {
+	for block := make([]byte, 128<<10); ; {
+		if _, err := conn.Write(block); err != nil {
+			return
+		}
+	}
+}
+
 func TestALinkThatThisMachineCannotCarryIsRefusedWithWhatItCan(t *testing.T) {
 	way := emulate.Direction{Rate: emulate.Rate{ConstantBps: 1e11}, Queue: emulate.Queue{LimitBytes: 1e6}}
 	profile := emulate.Profile{Name: "wide", Orbit: "LEO"}
@@ -263,7 +255,7 @@ func TestALinkThatThisMachineCannotCarryIsRefusedWithWhatItCan(t *testing.T) {
 		profile.Hops = append(profile.Hops, emulate.Hop{Down: way, Up: way})
 	}
 	_, err := Up(Options{Name: "wide", Profile: profile, Senders: 1})
-	var tooMuch *ErrTooMuch
+	var tooMuch *pump.ErrTooMuch
 	require.ErrorAs(t, err, &tooMuch)
 	require.Equal(t, 15, tooMuch.Hops)
 	require.Greater(t, tooMuch.MostBps, 20e6, "the paper's rate is no question")

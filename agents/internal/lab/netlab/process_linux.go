@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"syscall"
 
-	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 )
 
@@ -21,11 +20,26 @@ func Exec(link Found, host string, command []string) error {
 	if err != nil {
 		return fmt.Errorf("find the command: %w", err)
 	}
-	ns, err := netns.GetFromName(info.Namespace)
-	if err != nil {
-		return fmt.Errorf("open namespace %s: %w", info.Namespace, err)
+	return info.Within(func() error { return syscall.Exec(path, command, os.Environ()) })
+}
+
+// GrantBuffers lets TCP on every host of a link use windows of up to maxBytes.
+func GrantBuffers(link Found, maxBytes int) error {
+	for _, host := range link.Hosts {
+		err := host.Within(func() error {
+			for path, start := range map[string]int{"tcp_rmem": 131072, "tcp_wmem": 16384} {
+				value := fmt.Sprintf("4096 %d %d", start, maxBytes)
+				if err := os.WriteFile("/proc/sys/net/ipv4/"+path, []byte(value), 0); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("grant TCP buffers on %s: %w", host.Namespace, err)
+		}
 	}
-	return inside(ns, func() error { return syscall.Exec(path, command, os.Environ()) })
+	return nil
 }
 
 // ParentGone is closed when the process that started this one ends.

@@ -41,7 +41,7 @@ func open(t testing.TB, host HostInfo, serves int, asks bool) (home *intcpsocket
 	if serves > 0 {
 		plan.Address, plan.Serves = host.DataHost+":0", []intcp.Hop{keyed(serves)}
 	}
-	require.NoError(t, onHostOf(host, func() (err error) {
+	require.NoError(t, host.Within(func() (err error) {
 		home, err = intcpsocket.Open(plan)
 		return err
 	}))
@@ -222,7 +222,7 @@ func TestALinkWhosePumpHasEndedIsTakenDownDuringARun(t *testing.T) {
 	<-lab.Ended()
 	require.Eventually(t, func() bool { return relays.Err() != nil }, 5*time.Second, time.Millisecond, "the run hears of it")
 	_, err = client.Restart(time.Now().Add(time.Second), 5, nil)
-	require.ErrorContains(t, err, errLinkDown.Error())
+	require.ErrorContains(t, err, "the link is going down")
 	closed := make(chan error)
 	go func() { closed <- lab.Close() }()
 	select {

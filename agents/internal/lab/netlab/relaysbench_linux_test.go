@@ -77,11 +77,11 @@ func benchRelays(b *testing.B, l benchedLink) (found relayFigures) {
 	l.begin()
 	l.over(relaySettling)
 	var late []time.Duration
-	require.NoError(b, l.lab.pump.do(func() { l.lab.pump.noteLate = func(d time.Duration) { late = append(late, d) } }))
-	before := l.lab.pump.busy(b)
+	require.NoError(b, l.lab.pump.Note(nil, func(d time.Duration) { late = append(late, d) }))
+	before := busy(b, l.lab.pump)
 	found.bps = l.over(relayBenchTime)
-	found.core = (l.lab.pump.busy(b) - before).Seconds() / relayBenchTime.Seconds()
-	require.NoError(b, l.lab.pump.do(func() { l.lab.pump.noteLate = nil }))
+	found.core = (busy(b, l.lab.pump) - before).Seconds() / relayBenchTime.Seconds()
+	require.NoError(b, l.lab.pump.Note(nil, nil))
 	slices.Sort(late)
 	found.late = late[len(late)*99/100]
 	for _, home := range []*intcpsocket.Home{l.receiver, l.sender} {

@@ -93,7 +93,7 @@ func TestALinkOfOneHopHasNoRouterToBeAHost(t *testing.T) {
 // requireWholeOverARestart reads 16 Mbit over a link of 20 Mb/s, which is restarted meanwhile.
 func requireWholeOverARestart(t *testing.T, lab *Lab, profile emulate.Profile, conn net.Conn, began time.Time, content []byte) {
 	t.Helper()
-	session, err := (&line{lab.Name, profile, lab.pump}).Restart(time.Now().Add(200*ms), 7, nil)
+	session, err := lab.pump.Restart(time.Now().Add(200*ms), 7, nil)
 	require.NoError(t, err)
 	require.NoError(t, conn.SetReadDeadline(began.Add(20*time.Second)))
 	got, err := io.ReadAll(conn)

@@ -11,6 +11,15 @@ import (
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
+
+	"downlink/agents/internal/lab/pump"
+)
+
+const (
+	mtuBytes = 1500
+	// tunQueueLength is how many packets wait between the kernel and the pump. A whole window may arrive at once; with
+	// the default of 500 the device would drop it before the emulated queue, which alone must decide, ever saw it.
+	tunQueueLength = 32768
 )
 
 // tag is kept as the alias of a link's hub devices: the kernel itself remembers whose they are, and forgets it with them.
@@ -126,9 +135,9 @@ func wireSender(nets subnets, p place, spaces namespaces) error {
 }
 
 // makeTun makes the TUN device "data" of one side of the link.
-func makeTun(ns netns.NsHandle, address, address6 netip.Prefix) (device tun, err error) {
+func makeTun(ns netns.NsHandle, address, address6 netip.Prefix) (device pump.Device, err error) {
 	err = inside(ns, func() error {
-		if device, err = openTun("data"); err != nil {
+		if device, err = pump.OpenDevice("data"); err != nil {
 			return err
 		}
 		link, err := netlink.LinkByName("data")

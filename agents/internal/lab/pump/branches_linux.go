@@ -1,4 +1,4 @@
-package netlab
+package pump
 
 import (
 	"net/netip"
@@ -11,43 +11,28 @@ import (
 // branches are the further receivers of a link. They belong to the pump's thread.
 type branches struct {
 	*emulate.Fork
-	profile emulate.Profile
-	seed    uint64
 	numbers map[netip.Addr]int // of the receivers, from 1
-	devices []tun
-	pump    *pump
+	devices []Device
+	pump    *Pump
 }
 
-// wireBranches gives each further receiver a device, and the others ways to it; nil where there is none.
-func (l *Lab) wireBranches(spaces namespaces) (*branches, error) {
-	if len(l.further) == 0 {
-		return nil, nil
-	}
-	made := &branches{profile: l.options.Profile, seed: l.options.Seed, numbers: map[netip.Addr]int{}}
-	for i, p := range l.further {
-		device, addresses, err := l.wireInside(spaces, p)
-		if err != nil {
-			return nil, err
+// fork lets packets reach further receivers. The pump's thread does not run yet.
+func (p *Pump) fork(receivers []Host, network emulate.Network) {
+	b := &branches{numbers: map[netip.Addr]int{}, pump: p}
+	for i, host := range receivers {
+		b.devices = append(b.devices, host.Device)
+		for _, address := range host.Addresses {
+			b.numbers[address] = i + 1
 		}
-		for _, address := range addresses {
-			made.numbers[address] = i + 1
-		}
-		made.devices = append(made.devices, device)
 	}
-	return made, nil
-}
-
-// fork lets packets reach the further receivers of the pump's link. The pump's thread does not run yet.
-func (p *pump) fork(b *branches, network emulate.Network) {
-	b.pump, p.branches = p, b
-	b.Fork = emulate.NewFork(b.profile, b.leave)
-	b.Begin(b.seed, 0)
-	p.sitting = &sitting{owner: b.Fork, profile: b.profile}
+	b.Fork = emulate.NewFork(p.options.Profile, b.leave)
+	b.Begin(p.options.Seed, 0)
+	p.branches, p.sitting = b, &sitting{owner: b.Fork, profile: p.options.Profile}
 	p.fly(0, network, 0)
 }
 
 // ports are the receivers' devices.
-func (b *branches) ports() []tun {
+func (b *branches) ports() []Device {
 	if b == nil {
 		return nil
 	}
@@ -84,7 +69,7 @@ func (b *branches) leave(branch int, isUp bool, packet *emulate.Packet) {
 }
 
 // takeInAtBranches reads up to a batch of packets from each further receiver's device.
-func (p *pump) takeInAtBranches(fds []unix.PollFd) error {
+func (p *Pump) takeInAtBranches(fds []unix.PollFd) error {
 	for i := range fds {
 		if fds[i].Revents == 0 {
 			continue

@@ -1,4 +1,4 @@
-package netlab
+package measure
 
 import (
 	"context"
@@ -11,9 +11,16 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 )
+
+// Host is one end of what is measured.
+type Host interface {
+	// Address is where the host is reached over the link.
+	Address() string
+	// Within calls a function in the host's namespace. Sockets that it opens stay there.
+	Within(call func() error) error
+}
 
 // Idle is what probes of a link see that carries nothing else.
 type Idle struct {
@@ -21,17 +28,17 @@ type Idle struct {
 	Rtts []time.Duration // of those that came back
 }
 
-// probeBytes makes a probe's IP packet as long as that of ping.
-const probeBytes = 56
+// ProbeBytes makes a probe's IP packet as long as that of ping.
+const ProbeBytes = 56
 
-// MeasureIdle sends UDP probes from the receiver to the first sender, which echoes them, and waits for the last.
-func MeasureIdle(ctx context.Context, link Found, probes int, spacing, patience time.Duration) (Idle, error) {
-	echo, err := listenUDP(link.Hosts["sender-1"])
+// Probe sends UDP probes from the receiver to the sender, which echoes them, and waits for the last.
+func Probe(ctx context.Context, receiver, sender Host, probes int, spacing, patience time.Duration) (Idle, error) {
+	echo, err := listenUDP(sender)
 	if err != nil {
 		return Idle{}, err
 	}
 	defer func() { _ = echo.Close() }()
-	probe, err := listenUDP(link.Hosts[Receiver])
+	probe, err := listenUDP(receiver)
 	if err != nil {
 		return Idle{}, err
 	}
@@ -39,7 +46,7 @@ func MeasureIdle(ctx context.Context, link Found, probes int, spacing, patience 
 	go reflect(echo)
 	began := time.Now()
 	go func() {
-		text := make([]byte, probeBytes)
+		text := make([]byte, ProbeBytes)
 		for i := range probes {
 			time.Sleep(time.Until(began.Add(time.Duration(i) * spacing)))
 			binary.BigEndian.PutUint64(text, uint64(time.Since(began)))
@@ -55,25 +62,16 @@ func MeasureIdle(ctx context.Context, link Found, probes int, spacing, patience 
 	return Idle{probes, rtts}, err
 }
 
-func listenUDP(host HostInfo) (conn net.PacketConn, err error) {
-	err = onHostOf(host, func() error {
-		conn, err = net.ListenPacket("udp", net.JoinHostPort(host.DataHost, "0"))
+func listenUDP(host Host) (conn net.PacketConn, err error) {
+	err = host.Within(func() error {
+		conn, err = net.ListenPacket("udp", net.JoinHostPort(host.Address(), "0"))
 		return err
 	})
 	return conn, err
 }
 
-func onHostOf(host HostInfo, call func() error) error {
-	ns, err := netns.GetFromName(host.Namespace)
-	if err != nil {
-		return fmt.Errorf("open namespace %s: %w", host.Namespace, err)
-	}
-	defer func() { _ = ns.Close() }()
-	return inside(ns, call)
-}
-
 func reflect(conn net.PacketConn) {
-	text := make([]byte, probeBytes)
+	text := make([]byte, ProbeBytes)
 	for {
 		n, from, err := conn.ReadFrom(text)
 		if err != nil {
@@ -88,7 +86,7 @@ func collect(conn net.PacketConn, probes int, began, end time.Time) (rtts []time
 	if err := conn.SetReadDeadline(end); err != nil {
 		return nil, fmt.Errorf("limit the wait for probes: %w", err)
 	}
-	text := make([]byte, probeBytes)
+	text := make([]byte, ProbeBytes)
 	for len(rtts) < probes {
 		if _, _, err := conn.ReadFrom(text); errors.Is(err, os.ErrDeadlineExceeded) {
 			break
@@ -107,34 +105,34 @@ type Loaded struct {
 	RetransmittedRatio float64 // of the segments sent
 }
 
-// MeasureLoaded downloads over one TCP flow with Cubic from the first sender for a time.
-func MeasureLoaded(ctx context.Context, link Found, lasting time.Duration) (Loaded, error) {
+// Load downloads over one TCP flow with Cubic from the sender for a time.
+func Load(ctx context.Context, receiver, sender Host, lasting time.Duration) (Loaded, error) {
 	var loaded Loaded
-	listener, err := listenCubic(link.Hosts["sender-1"])
+	listener, err := listenCubic(sender)
 	if err != nil {
 		return loaded, err
 	}
 	defer func() { _ = listener.Close() }()
-	var receiver net.Conn
-	err = onHostOf(link.Hosts[Receiver], func() error {
-		receiver, err = net.DialTimeout("tcp", listener.Addr().String(), 10*time.Second)
+	var down net.Conn
+	err = receiver.Within(func() error {
+		down, err = net.DialTimeout("tcp", listener.Addr().String(), 10*time.Second)
 		return err
 	})
 	if err != nil {
 		return loaded, fmt.Errorf("dial the sender: %w", err)
 	}
-	defer func() { _ = receiver.Close() }()
-	sender, err := listener.AcceptTCP()
+	defer func() { _ = down.Close() }()
+	up, err := listener.AcceptTCP()
 	if err != nil {
 		return loaded, fmt.Errorf("accept the receiver: %w", err)
 	}
-	defer func() { _ = sender.Close() }()
-	go pour(sender)
-	go func() { _, _ = io.Copy(io.Discard, receiver) }()
-	if err := loaded.follow(ctx, sender, lasting); err != nil {
+	defer func() { _ = up.Close() }()
+	go pour(up)
+	go func() { _, _ = io.Copy(io.Discard, down) }()
+	if err := loaded.follow(ctx, up, lasting); err != nil {
 		return loaded, err
 	}
-	info, err := tcpInfo(sender)
+	info, err := tcpInfo(up)
 	if err != nil {
 		return loaded, err
 	}
@@ -170,9 +168,9 @@ func (l *Loaded) follow(ctx context.Context, sender *net.TCPConn, lasting time.D
 }
 
 // listenCubic listens on a sender; the connections that it accepts inherit the congestion control.
-func listenCubic(host HostInfo) (listener *net.TCPListener, err error) {
-	err = onHostOf(host, func() error {
-		if listener, err = net.ListenTCP("tcp", &net.TCPAddr{IP: net.ParseIP(host.DataHost)}); err != nil {
+func listenCubic(host Host) (listener *net.TCPListener, err error) {
+	err = host.Within(func() error {
+		if listener, err = net.ListenTCP("tcp", &net.TCPAddr{IP: net.ParseIP(host.Address())}); err != nil {
 			return err
 		}
 		return control(listener, func(fd int) error {
@@ -206,9 +204,7 @@ func tcpInfo(conn *net.TCPConn) (info *unix.TCPInfo, err error) {
 }
 
 // control calls a function with a socket's descriptor.
-func control(socket interface {
-	SyscallConn() (syscall.RawConn, error)
-}, call func(fd int) error) error {
+func control(socket syscall.Conn, call func(fd int) error) error {
 	raw, err := socket.SyscallConn()
 	if err != nil {
 		return err
@@ -218,23 +214,4 @@ func control(socket interface {
 		return err
 	}
 	return inner
-}
-
-// GrantBuffers lets TCP on every host of a link use windows of up to maxBytes.
-func GrantBuffers(link Found, maxBytes int) error {
-	for _, host := range link.Hosts {
-		err := onHostOf(host, func() error {
-			for path, start := range map[string]int{"tcp_rmem": 131072, "tcp_wmem": 16384} {
-				value := fmt.Sprintf("4096 %d %d", start, maxBytes)
-				if err := os.WriteFile("/proc/sys/net/ipv4/"+path, []byte(value), 0); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("grant TCP buffers on %s: %w", host.Namespace, err)
-		}
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package netlab
+package pump
 
 import (
 	"encoding/binary"
@@ -19,7 +19,7 @@ import (
 
 // socketLine is a pump between two ends in this process, and its control socket.
 type socketLine struct {
-	pump              *pump
+	pump              *Pump
 	path              string
 	gateway, receiver int // the far ends of its devices
 }
@@ -35,10 +35,10 @@ func upWithout(t *testing.T, profile emulate.Profile) socketLine {
 	}
 	gateway, gatewayFar := pair()
 	receiver, receiverFar := pair()
-	p, err := startPump(emulate.New(profile, 99), leavesOneByOne(profile), ports{emulate.Gateway: {gateway}, emulate.Receiver: {receiver}}, nil, nil, nil)
+	p, err := Start(Options{Name: "test", Profile: profile, Seed: 99, Gateway: Device{gateway}, Receiver: Host{Device: Device{receiver}}})
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "line.sock")
-	server, err := linkcontrol.Listen(path, &line{"test", profile, p})
+	server, err := linkcontrol.Listen(path, p)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, server.Close())

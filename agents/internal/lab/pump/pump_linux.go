@@ -1,8 +1,10 @@
-package netlab
+package pump
 
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net/netip"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -12,7 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"downlink/agents/internal/lab/emulate"
-	"downlink/agents/internal/lab/pathrelay"
 )
 
 const (
@@ -33,11 +34,11 @@ const (
 	packetRoom = 2048
 )
 
-// pump carries packets between TUN devices along the ways of a network. It is the only clock of the emulation.
-type pump struct {
+// Pump carries packets between TUN devices along the ways of a network. It is the only clock of the emulation.
+type Pump struct {
+	options    Options
 	ways       []way
 	draining   []way // of earlier courses, until what was inside is out
-	isSpaced   bool  // packets leave one by one
 	nudge      int   // eventfd
 	stopping   atomic.Bool
 	next       atomic.Pointer[course] // to be begun
@@ -46,7 +47,6 @@ type pump struct {
 	relaying   *relaying              // nil: no run has them
 	routers    *routers               // nil: routers are no hosts
 	branches   *branches              // nil: there are no further receivers
-	relayHost  [4]byte                // where relays are reached; zero: nowhere
 	orders     chan func()            // of other threads
 	free       []*emulate.Packet
 	out        []*emulate.Packet
@@ -65,58 +65,50 @@ type pump struct {
 	err        error
 }
 
-// ports are the devices of a network's places, by name.
-type ports map[string]tun
-
-// way is read from one place's device, through its line, and written to another's.
-type way struct {
-	emulate.Way
-	index    int
-	from, to tun
-	// zero is the line's time 0 on the pump's clock.
-	zero   time.Duration
-	wake   time.Duration  // on the pump's clock
-	late   time.Duration  // the largest since the last look
-	counts emulate.Counts // as of the last round; the line itself is the pump thread's own
-	past   emulate.Counts // of the lines before
-}
-
-// Passage is a packet that comes to a way of the emulator, or is just about to be written to the way's end.
-type Passage struct {
-	// From and To are the way's ends.
-	From, To string
-	HasLeft  bool
-	At       time.Time
-	// Packet is from its IP header on. It is valid during the call.
-	Packet []byte
-}
-
-// Note tells of every packet, on the pump's own thread. It is for tests of what measures packets.
-func (l *Lab) Note(note func(Passage)) error { return l.pump.do(func() { l.pump.note = note }) }
-
-func (p *pump) tellPassage(w *way, packet *emulate.Packet, hasLeft bool) {
-	if p.note != nil {
-		p.note(Passage{w.From, w.To, hasLeft, time.Now(), packet.Data})
-	}
-}
-
 func leavesOneByOne(profile emulate.Profile) bool { return profile.PeakBps() <= spacedBps }
 
-// startPump starts the pump on a thread of its own. It ends with Stop, or when a device fails. hosts and further may be nil.
-func startPump(network emulate.Network, isSpaced bool, devices ports, hosts *routers, further *branches, log *linkLog) (*pump, error) {
+// Options say what link a pump carries packets over.
+type Options struct {
+	Name    string
+	Profile emulate.Profile
+	Seed    uint64
+	Gateway Device
+	// Receiver is the one at the link's end; Further are those behind it.
+	Receiver Host
+	Further  []Host
+	// Routers are those between two hops that are hosts, from the gateway on; none of them is, or all are.
+	Routers []Host
+	// RelayHost is where relays at the link's sites are reached; the zero address: nowhere.
+	RelayHost netip.Addr
+	// IsSpaced: packets leave one by one, as they do over slower links anyway, however fast the link is.
+	IsSpaced bool
+	// Log is where the link's log goes; nil for nowhere.
+	Log io.Writer
+}
+
+// Start starts a pump on a thread of its own. It ends with Stop, or when a device fails.
+func Start(options Options) (*Pump, error) {
 	nudge, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		return nil, fmt.Errorf("make the pump's event: %w", err)
 	}
-	p := &pump{isSpaced: isSpaced, nudge: nudge, log: log, started: time.Now(), ended: make(chan struct{}), orders: make(chan func(), 4)}
+	options.IsSpaced = options.IsSpaced || leavesOneByOne(options.Profile)
+	p := &Pump{
+		options: options, nudge: nudge, started: time.Now(), ended: make(chan struct{}), orders: make(chan func(), 4),
+	}
+	network := emulate.New(options.Profile, options.Seed)
+	devices := map[string]Device{emulate.Gateway: options.Gateway, emulate.Receiver: options.Receiver.Device}
 	for i, w := range network {
 		p.ways = append(p.ways, way{Way: w, index: i, from: devices[w.From], to: devices[w.To], wake: emulate.Never})
 	}
-	if hosts != nil {
-		p.seat(hosts, network)
+	if len(options.Routers) > 0 {
+		p.seat(options.Routers, network)
 	}
-	if further != nil {
-		p.fork(further, network)
+	if len(options.Further) > 0 {
+		p.fork(options.Further, network)
+	}
+	if options.Log != nil {
+		p.log = startLog(options.Log)
 	}
 	go func() {
 		p.err = p.run()
@@ -126,33 +118,34 @@ func startPump(network emulate.Network, isSpaced bool, devices ports, hosts *rou
 	return p, nil
 }
 
-// Carry lets an emulated link carry packets between two TUN devices, which are read without blocking, until stop is
-// called. It is for tests of what runs over a link without the rest of a lab.
-func Carry(profile emulate.Profile, isSpaced bool, gatewayFd, receiverFd int) (stop func() error, err error) {
-	devices := ports{emulate.Gateway: {gatewayFd}, emulate.Receiver: {receiverFd}}
-	p, err := startPump(emulate.New(profile, profile.Seed), isSpaced, devices, nil, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	return p.Stop, nil
-}
-
-// Stop ends the pump and waits for it. Packets on their way are gone.
-func (p *pump) Stop() error {
+// Stop ends the pump and waits for it, and for the link's log. Packets on their way are gone.
+func (p *Pump) Stop() error {
 	p.stopping.Store(true)
 	p.wakeUp()
 	<-p.ended
 	_ = unix.Close(p.nudge)
-	return p.err
+	if p.log == nil {
+		return p.err
+	}
+	return errors.Join(p.err, p.log.close())
 }
 
+// Began is when the pump started, and with it the link's first course.
+func (p *Pump) Began() time.Time { return p.started }
+
+// Ended is closed when the pump ends, by Stop or by itself; Stop then says why.
+func (p *Pump) Ended() <-chan struct{} { return p.ended }
+
+// Thread is the pump's in the kernel; 0: it does not run yet.
+func (p *Pump) Thread() int { return int(p.thread.Load()) }
+
 // wakeUp lets the pump look at what it was told.
-func (p *pump) wakeUp() {
+func (p *Pump) wakeUp() {
 	_, _ = unix.Write(p.nudge, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // fails only when the pump is to wake up anyway
 }
 
 // Counts returns what the line between two places did so far.
-func (p *pump) Counts(from, to string) (counts emulate.Counts) {
+func (p *Pump) Counts(from, to string) (counts emulate.Counts) {
 	p.countsLock.Lock()
 	defer p.countsLock.Unlock()
 	for i := range p.ways {
@@ -168,10 +161,10 @@ func (p *pump) Counts(from, to string) (counts emulate.Counts) {
 	return counts
 }
 
-func (p *pump) run() error {
+func (p *Pump) run() error {
 	runtime.LockOSThread()
 	p.thread.Store(int32(unix.Gettid()))
-	budget := budget{isNeeded: preferThread()}
+	budget := budget{isNeeded: PreferThread()}
 	fds := make([]unix.PollFd, 0, len(p.ways)+1)
 	for i := range p.ways {
 		fds = append(fds, unix.PollFd{Fd: int32(p.ways[i].from.fd), Events: unix.POLLIN})
@@ -208,29 +201,15 @@ func (p *pump) run() error {
 	return nil
 }
 
-// preferThread lets the pump run before other threads when it has something to do, and its timers fire when they are
+// PreferThread lets the calling thread, as that of a pump, run before other threads when it has something to do, and its timers fire when they are
 // due: the kernel otherwise gathers timers within 50 us. Both need privilege in part; without it packets are a bit late.
-func preferThread() (isPreferred bool) {
+func PreferThread() (isPreferred bool) {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	return unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 1}, 0) == nil
 }
 
-// round lets out what is due on one way, and takes in a batch of what has arrived.
-func (p *pump) round(w *way, hasArrivals bool) error {
-	p.step(w, nil)
-	if hasArrivals {
-		if err := p.takeIn(w); err != nil {
-			return err
-		}
-	}
-	p.countsLock.Lock()
-	w.counts = w.Line.Counts()
-	p.countsLock.Unlock()
-	return nil
-}
-
 // wait sleeps until a packet arrives, one is due, or the pump is stopped. Without anything due it sleeps for ever.
-func (p *pump) wait(fds []unix.PollFd) error {
+func (p *Pump) wait(fds []unix.PollFd) error {
 	var timeout *unix.Timespec
 	wake := emulate.Never
 	for i := range p.ways {
@@ -269,8 +248,8 @@ func (p *pump) wait(fds []unix.PollFd) error {
 }
 
 // sleep is how long to sleep when a packet is due after so long: 0 in the end, so that rounds follow each other.
-func (p *pump) sleep(dueIn time.Duration) time.Duration {
-	if p.isSpaced {
+func (p *Pump) sleep(dueIn time.Duration) time.Duration {
+	if p.options.IsSpaced {
 		return max(0, dueIn-lead)
 	}
 	return max(rest, dueIn)
@@ -296,105 +275,4 @@ func clearEvents(fds []unix.PollFd) {
 	}
 }
 
-func (p *pump) now() time.Duration { return time.Since(p.started) }
-
-// takeIn reads up to a batch of packets into the line.
-func (p *pump) takeIn(w *way) error {
-	for range readBatch {
-		packet, err := p.read(w.from)
-		if packet == nil {
-			return err
-		}
-		p.tellPassage(w, packet, false)
-		if p.sieve(packet) {
-			p.Free(packet)
-			continue
-		}
-		if w.From == emulate.Gateway {
-			p.branches.direct(packet)
-		}
-		p.step(w, packet)
-	}
-	return nil
-}
-
-// looks tells whether anybody wants to know what the ways are like.
-func (p *pump) looks() bool { return p.log != nil || p.course != nil }
-
-// look logs what the ways are like at each moment up to now, as if it had come in time.
-func (p *pump) look(now time.Duration) {
-	for ; p.looks() && p.nextLook <= now; p.nextLook += logEvery {
-		p.rows = p.rows[:0]
-		if p.sitting != nil {
-			p.runCircuit(p.nextLook, nil, nil)
-		}
-		for i := range p.ways {
-			w := &p.ways[i]
-			var look emulate.Look
-			look, p.out = w.Line.Look(p.nextLook-w.zero, p.out[:0])
-			p.letOut(w, p.out)
-			p.rows = append(p.rows, logRow{w.From, w.To, p.nextLook - p.logBegan, w.late, look})
-			w.late = 0
-		}
-		if p.log != nil {
-			p.log.add(p.rows)
-		}
-		if p.course != nil {
-			p.course.mixesHops = p.course.mixesHops || p.mixesHops()
-			p.course.add(p.nextLook-p.logBegan, p.rows)
-		}
-	}
-	if p.course != nil && p.course.closed.Load() {
-		p.endCourse()
-	}
-}
-
-// step moves a line up to the present and writes what left it.
-func (p *pump) step(w *way, in *emulate.Packet) {
-	if p.sitting != nil && p.isCurrent(w) {
-		p.runCircuit(p.now(), w, in)
-		return
-	}
-	var wake time.Duration
-	p.out, wake = w.Line.Step(p.now()-w.zero, in, p.out[:0])
-	if w.wake = emulate.Never; wake != emulate.Never {
-		w.wake = wake + w.zero
-	}
-	p.letOut(w, p.out)
-}
-
-// letOut writes the packets that have left a way.
-func (p *pump) letOut(w *way, out []*emulate.Packet) {
-	if len(out) == 0 {
-		return
-	}
-	now := p.now() - w.zero
-	for _, packet := range out {
-		isLost, isInner := packet.Lost != emulate.NotLost, pathrelay.IsInner(packet)
-		if !isLost && !isInner {
-			if p.noteLate != nil {
-				p.noteLate(now - packet.LeftAt)
-			}
-			p.tellPassage(w, packet, true)
-			if _, err := unix.Write(w.to.fd, packet.Data); err != nil {
-				p.badWrites.Add(1) // the device is down or refuses the packet, as a cut wire would
-			}
-		} else if isLost && p.course != nil && w.Line == p.course.network[w.index].Line {
-			p.noteLost(w.index, packet)
-		}
-		if !isLost && !isInner { // what ends between two hops wakes nobody, and can wait to be counted
-			w.late = max(w.late, now-packet.LeftAt)
-		}
-		p.Free(packet)
-	}
-}
-
-// fresh gives an unused packet with room for the largest one.
-func (p *pump) fresh() *emulate.Packet {
-	if last := len(p.free) - 1; last >= 0 {
-		packet := p.free[last]
-		p.free = p.free[:last]
-		return packet
-	}
-	return &emulate.Packet{Data: make([]byte, packetRoom)}
-}
+func (p *Pump) now() time.Duration { return time.Since(p.started) }

@@ -1,4 +1,4 @@
-package netlab
+package pump
 
 import (
 	"encoding/binary"
@@ -10,20 +10,20 @@ import (
 // How lost packets are told apart: by the receiver's port, which an agent there knows its flows by.
 
 // noteLost counts a packet that was lost on a way of the present course.
-func (p *pump) noteLost(way int, packet *emulate.Packet) {
+func (p *Pump) noteLost(way int, packet *emulate.Packet) {
 	p.course.note(lostKey{way, packet.Lost, p.portOf(packet.Data, p.ways[way].To == emulate.Receiver)})
 }
 
 // mixesHops tells whether relays inside the link carry flows whose packets have no port of their own.
-func (p *pump) mixesHops() bool {
+func (p *Pump) mixesHops() bool {
 	return p.routers != nil || p.relaying != nil && p.relaying.HasBranches()
 }
 
 // portOf is the port at the receiver at the link's end of what a packet belongs to; 0: it goes to another one, or nobody knows.
 // Between the sender and the relays, and between sites, packets have other ports than the flow has at its receiver.
-func (p *pump) portOf(packet []byte, isToReceiver bool) int {
+func (p *Pump) portOf(packet []byte, isToReceiver bool) int {
 	from, to := origin(packet), destination(packet)
-	switch host := netip.AddrFrom4(p.relayHost); {
+	switch host := p.options.RelayHost; {
 	case p.relaying != nil && (from == host || to == host):
 		if p.relaying.HasBranches() {
 			return 0
@@ -42,6 +42,17 @@ func origin(packet []byte) netip.Addr {
 		return netip.AddrFrom4([4]byte(packet[12:16]))
 	case len(packet) >= 40 && packet[0]>>4 == 6:
 		return netip.AddrFrom16([16]byte(packet[8:24]))
+	}
+	return netip.Addr{}
+}
+
+// destination is where an IP packet goes; the zero address where that cannot be read.
+func destination(packet []byte) netip.Addr {
+	switch {
+	case len(packet) >= 20 && packet[0]>>4 == 4:
+		return netip.AddrFrom4([4]byte(packet[16:20]))
+	case len(packet) >= 40 && packet[0]>>4 == 6:
+		return netip.AddrFrom16([16]byte(packet[24:40]))
 	}
 	return netip.Addr{}
 }

@@ -1,12 +1,7 @@
-package netlab
+package pump
 
 import (
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
-	"fmt"
-	"net/netip"
-	"sync"
 	"time"
 
 	"downlink/agents/internal/intcp"
@@ -50,7 +45,7 @@ type relaying struct {
 }
 
 // do calls a function on the pump's thread and waits for it.
-func (p *pump) do(act func()) error {
+func (p *Pump) do(act func()) error {
 	done := make(chan struct{})
 	select {
 	case p.orders <- func() { defer close(done); act() }:
@@ -67,7 +62,7 @@ func (p *pump) do(act func()) error {
 }
 
 // obey does what other threads asked for.
-func (p *pump) obey() {
+func (p *Pump) obey() {
 	for {
 		select {
 		case act := <-p.orders:
@@ -79,16 +74,16 @@ func (p *pump) obey() {
 }
 
 // Fresh gives the relays a packet.
-func (p *pump) Fresh() *emulate.Packet { return p.fresh() }
+func (p *Pump) Fresh() *emulate.Packet { return p.fresh() }
 
 // Free takes one back.
-func (p *pump) Free(packet *emulate.Packet) {
+func (p *Pump) Free(packet *emulate.Packet) {
 	packet.Lost, packet.StopsAtSites, packet.Tag, packet.Branch = emulate.NotLost, false, 0, 0
 	p.free = append(p.free, packet)
 }
 
 // relay lets relays have the sites of the present course.
-func (p *pump) relay(r *relaying) error {
+func (p *Pump) relay(r *relaying) error {
 	if p.relaying != nil || p.routers != nil {
 		return linkcontrol.ErrBusy
 	}
@@ -103,7 +98,7 @@ func (p *pump) relay(r *relaying) error {
 }
 
 // fly gives the owner of the sites those of a course. Those of the course before go on passing packets by.
-func (p *pump) fly(at time.Duration, network emulate.Network, zero time.Duration) {
+func (p *Pump) fly(at time.Duration, network emulate.Network, zero time.Duration) {
 	s := p.sitting
 	if s == nil {
 		return
@@ -118,10 +113,10 @@ func (p *pump) fly(at time.Duration, network emulate.Network, zero time.Duration
 }
 
 // isCurrent tells a way from one of an earlier course.
-func (p *pump) isCurrent(w *way) bool { return w == &p.ways[w.index] }
+func (p *Pump) isCurrent(w *way) bool { return w == &p.ways[w.index] }
 
 // runCircuit goes on up to a moment on both ways and at the sites, and lets a packet in if there is one.
-func (p *pump) runCircuit(at time.Duration, w *way, in *emulate.Packet) {
+func (p *Pump) runCircuit(at time.Duration, w *way, in *emulate.Packet) {
 	s := p.sitting
 	if in == nil {
 		s.wake = s.circuit.Run(at, p.leave)
@@ -134,7 +129,7 @@ func (p *pump) runCircuit(at time.Duration, w *way, in *emulate.Packet) {
 }
 
 // leave lets out what has left the circuit at either end.
-func (p *pump) leave(isUp bool, out []*emulate.Packet) {
+func (p *Pump) leave(isUp bool, out []*emulate.Packet) {
 	for i := range p.ways {
 		if (p.ways[i].From == emulate.Receiver) == isUp {
 			p.letOut(&p.ways[i], out)
@@ -143,7 +138,7 @@ func (p *pump) leave(isUp bool, out []*emulate.Packet) {
 }
 
 // watchRelays says what the relays see, and lets them go after the run.
-func (p *pump) watchRelays(now time.Duration) {
+func (p *Pump) watchRelays(now time.Duration) {
 	r := p.relaying
 	if r == nil {
 		return
@@ -228,127 +223,14 @@ func siteRow(elapsedUs int64, row *pathrelay.Row) linkcontrol.SiteRow {
 }
 
 // sieve marks what is for the relays, and drops what nobody is there to take.
-func (p *pump) sieve(packet *emulate.Packet) (isDropped bool) {
+func (p *Pump) sieve(packet *emulate.Packet) (isDropped bool) {
 	if p.routers != nil {
 		packet.StopsAtSites = p.routers.has(packet)
 		return false
 	}
-	b := packet.Data
-	if p.relayHost == [4]byte{} || len(b) < 20 || b[0]>>4 != 4 || [4]byte(b[16:20]) != p.relayHost {
+	if host := p.options.RelayHost; !host.IsValid() || destination(packet.Data) != host {
 		return false
 	}
-	packet.StopsAtSites = p.relaying != nil && p.relaying.Has(b)
+	packet.StopsAtSites = p.relaying != nil && p.relaying.Has(packet.Data)
 	return !packet.StopsAtSites
-}
-
-// relayLine is a link as the socket of its relays has it.
-type relayLine struct {
-	name    string
-	profile emulate.Profile
-	pump    *pump
-	host    netip.Addr
-}
-
-// DescribeSites names the link.
-func (l *relayLine) DescribeSites() linkcontrol.Sites {
-	return linkcontrol.Sites{Link: l.name, Profile: l.profile.Name, Most: l.profile.MostHops() - 1}
-}
-
-// relaySession is one run.
-type relaySession struct {
-	pump    *pump
-	relays  *relaying
-	address netip.AddrPort
-	ending  sync.Once
-}
-
-// Relay lets the link's sites relay for a run.
-func (l *relayLine) Relay(plan linkcontrol.RelayPlan) (linkcontrol.RelaySession, error) {
-	if l.profile.MostHops() < 2 {
-		return nil, fmt.Errorf("the link's profile %s has one hop, and so no place between two hops to relay at: use a profile with hops or a path", l.profile.Name)
-	}
-	if len(plan.Contents) > mostContents {
-		return nil, fmt.Errorf("a run has at most %d flows over the relays of a link", mostContents)
-	}
-	var random [22]byte
-	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
-	port := uint16(plan.Port)
-	if port == 0 {
-		port = firstPort + binary.BigEndian.Uint16(random[20:])%(1<<16-firstPort)
-	}
-	s := &relaySession{pump: l.pump, address: netip.AddrPortFrom(l.host, port)}
-	made := pathrelay.Plan{
-		Run: plan.Run, Options: plan.Options, Policy: plan.Policy, Here: s.address, Secret: [16]byte(random[:16]),
-		Salt: binary.BigEndian.Uint32(random[16:]), Receivers: l.profile.Receivers, Branches: map[uint16]int{},
-	}
-	if l.pump.branches != nil {
-		made.Hosts = l.pump.branches.numbers
-	}
-	for _, hop := range plan.Serves {
-		made.Serves = append(made.Serves, intcp.Hop{Run: plan.Run, Number: hop.Number, Key: hop.Key})
-		if branch := l.branchOf(hop.Peer); branch > 0 {
-			made.Branches[hop.Number] = branch
-		}
-	}
-	relays, err := pathrelay.New(made, l.pump)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range plan.Contents {
-		relays.Watch(name)
-	}
-	s.relays = &relaying{Relays: relays, sitting: sitting{owner: relays, profile: l.profile}, contents: plan.Contents, news: make(chan linkcontrol.RelayNews, mostNews)}
-	if downErr := l.pump.do(func() { err = l.pump.relay(s.relays) }); downErr != nil {
-		return nil, downErr
-	}
-	return s, err
-}
-
-// branchOf is the further receiver at an address, from 1; 0: none is.
-func (l *relayLine) branchOf(host string) int {
-	address, err := netip.ParseAddr(host)
-	if err != nil || l.pump.branches == nil {
-		return 0
-	}
-	return l.pump.branches.numbers[address.Unmap()]
-}
-
-// Address is where neighbours reach the relays.
-func (s *relaySession) Address() string { return s.address.String() }
-
-// Ask names the neighbour upstream.
-func (s *relaySession) Ask(hop linkcontrol.RelayHop) error {
-	peer, err := netip.ParseAddrPort(hop.Peer)
-	if err != nil || !peer.Addr().Unmap().Is4() {
-		return fmt.Errorf("the relays of a link speak IPv4 alone, and %q is no such address with a port", hop.Peer)
-	}
-	peer = netip.AddrPortFrom(peer.Addr().Unmap(), peer.Port())
-	downErr := s.pump.do(func() {
-		err = s.relays.Ask(s.pump.now(), intcp.Hop{Run: s.relays.Run(), Number: hop.Number, Key: hop.Key}, peer)
-		s.relays.wake = s.pump.now()
-	})
-	return errors.Join(downErr, err)
-}
-
-// Measure asks for rows of the sites from a moment on.
-func (s *relaySession) Measure(from time.Time) {
-	_ = s.pump.do(func() {
-		if now := s.pump.now(); s.relays.endsAt == emulate.Never {
-			s.relays.measure(now, now+time.Until(from))
-		}
-	})
-}
-
-// News has what the relays see.
-func (s *relaySession) News() <-chan linkcontrol.RelayNews { return s.relays.news }
-
-// End ends the run at the relays.
-func (s *relaySession) End() {
-	s.ending.Do(func() {
-		_ = s.pump.do(func() {
-			now := s.pump.now()
-			s.relays.End(now)
-			s.relays.endsAt, s.relays.wake, s.relays.nextRows = now+relayFarewell, now, emulate.Never
-		})
-	})
 }

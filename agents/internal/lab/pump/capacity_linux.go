@@ -1,4 +1,4 @@
-package netlab
+package pump
 
 import (
 	"fmt"
@@ -53,9 +53,9 @@ func fly(line *emulate.Line, spacing time.Duration, sizeBytes, n int) {
 	_, _ = line.Step(time.Duration(n)*spacing+time.Minute, nil, out[:0])
 }
 
-// checkCapacity refuses a profile of several hops that this machine cannot carry. Links of one hop are as they always were:
+// Check refuses a profile of several hops that this machine cannot carry. Links of one hop are as they always were:
 // a rate that is only a bound, as of a benchmark, is no promise there.
-func checkCapacity(profile emulate.Profile) error {
+func Check(profile emulate.Profile) error {
 	if profile.MostHops() < 2 {
 		return nil
 	}

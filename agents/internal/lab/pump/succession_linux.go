@@ -1,4 +1,4 @@
-package netlab
+package pump
 
 import (
 	"time"
@@ -9,7 +9,7 @@ import (
 // How one course of a pump's ways follows another, while packets of the earlier one are still inside.
 
 // turn begins the course that is due, and looks at the ways.
-func (p *pump) turn() {
+func (p *Pump) turn() {
 	next := p.next.Load()
 	switch {
 	case next == nil:
@@ -26,10 +26,10 @@ func (p *pump) turn() {
 	p.watchRelays(p.now())
 }
 
-func (p *pump) momentOf(c *course) time.Duration { return c.at.Sub(p.started) }
+func (p *Pump) momentOf(c *course) time.Duration { return c.at.Sub(p.started) }
 
 // begin puts the lines of a new course in the place of the present ones. Packets inside those leave by them.
-func (p *pump) begin(c *course) {
+func (p *Pump) begin(c *course) {
 	p.endCourse()
 	p.countsLock.Lock()
 	defer p.countsLock.Unlock()
@@ -52,7 +52,7 @@ func (p *pump) begin(c *course) {
 }
 
 // endAll lets nobody wait for a pump that has ended. A course given later finds ended closed.
-func (p *pump) endAll() {
+func (p *Pump) endAll() {
 	p.endCourse()
 	if p.relaying != nil {
 		close(p.relaying.news)
@@ -63,7 +63,7 @@ func (p *pump) endAll() {
 	}
 }
 
-func (p *pump) endCourse() {
+func (p *Pump) endCourse() {
 	if p.course != nil {
 		p.course.end()
 		p.course = nil
@@ -71,7 +71,7 @@ func (p *pump) endCourse() {
 }
 
 // drain lets out what is due on earlier courses' lines, and forgets those that are empty.
-func (p *pump) drain() {
+func (p *Pump) drain() {
 	if len(p.draining) == 0 {
 		return
 	}
@@ -90,4 +90,35 @@ func (p *pump) drain() {
 	}
 	clear(p.draining[len(left):])
 	p.draining = left
+}
+
+// looks tells whether anybody wants to know what the ways are like.
+func (p *Pump) looks() bool { return p.log != nil || p.course != nil }
+
+// look logs what the ways are like at each moment up to now, as if it had come in time.
+func (p *Pump) look(now time.Duration) {
+	for ; p.looks() && p.nextLook <= now; p.nextLook += logEvery {
+		p.rows = p.rows[:0]
+		if p.sitting != nil {
+			p.runCircuit(p.nextLook, nil, nil)
+		}
+		for i := range p.ways {
+			w := &p.ways[i]
+			var look emulate.Look
+			look, p.out = w.Line.Look(p.nextLook-w.zero, p.out[:0])
+			p.letOut(w, p.out)
+			p.rows = append(p.rows, logRow{w.From, w.To, p.nextLook - p.logBegan, w.late, look})
+			w.late = 0
+		}
+		if p.log != nil {
+			p.log.add(p.rows)
+		}
+		if p.course != nil {
+			p.course.mixesHops = p.course.mixesHops || p.mixesHops()
+			p.course.add(p.nextLook-p.logBegan, p.rows)
+		}
+	}
+	if p.course != nil && p.course.closed.Load() {
+		p.endCourse()
+	}
 }

@@ -1,4 +1,4 @@
-package netlab
+package pump
 
 import (
 	"testing"
@@ -11,8 +11,8 @@ import (
 )
 
 func TestALinkNamesItsPathTraceAndHowLongItIs(t *testing.T) {
-	over := profileOf(t, []pathtest.Lasting{pathtest.Chain(3, 3*ms, 3*ms, 20e6, 0, 0, 90*time.Second)})
-	found := (&line{name: "leo", profile: over}).Describe()
+	over := along(t, pathtest.Chain(3, 3*ms, 3*ms, 20e6, 0, 0, 90*time.Second))
+	found := (&Pump{options: Options{Name: "leo", Profile: over}}).Describe()
 	require.Equal(t, linkcontrol.Link{Name: "leo", Profile: "east-west", PathTrace: &linkcontrol.PathTrace{Name: "east-west", LastsUs: 90e6}}, found)
-	require.Nil(t, (&line{name: "ground", profile: terrestrial(t)}).Describe().PathTrace)
+	require.Nil(t, (&Pump{options: Options{Name: "ground", Profile: stormy()}}).Describe().PathTrace)
 }

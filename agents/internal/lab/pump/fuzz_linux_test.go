@@ -1,4 +1,4 @@
-package netlab
+package pump
 
 import (
 	"testing"
