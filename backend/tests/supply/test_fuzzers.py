@@ -17,6 +17,8 @@ GO_WITHOUT = {
     "internal/host": "files of the host's own kernel and distribution",
     "internal/intcp/intcpsocket": "its own random numbers",
     "internal/agent/trial": "its own digest",
+    "internal/lab/measure": "its own probes, which count for nothing but their times",
+    "internal/lab/netlab": "marks that this program has left at its own devices",
 }
 PYTHON_CALLS = re.compile(
     r"json\.loads|\byaml\.\w|csv\.(reader|DictReader)|ZipFile\(|frombuffer|loadtxt|fromstring\(|b64decode"
