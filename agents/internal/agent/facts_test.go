@@ -14,6 +14,7 @@ import (
 	"downlink/agents/internal/agent/pause"
 	"downlink/agents/internal/agent/volume"
 	"downlink/agents/internal/flow/controls"
+	"downlink/agents/internal/lab/linkserver"
 	"downlink/agents/internal/server/linkcontrol"
 	"downlink/agents/internal/server/protocol"
 	"downlink/agents/internal/testing/hosttest"
@@ -106,7 +107,7 @@ func (l flying) Describe() linkcontrol.Link {
 	return linkcontrol.Link{Name: "leo", Profile: "pole", PathTrace: &linkcontrol.PathTrace{Name: "pole", LastsUs: l.lasts.Microseconds()}}
 }
 
-func (flying) Restart(time.Time, uint64, *linkcontrol.Window) (linkcontrol.Session, error) {
+func (flying) Restart(time.Time, uint64, *linkcontrol.Window) (linkserver.Session, error) {
 	return nil, errors.New("no course")
 }
 
@@ -114,7 +115,7 @@ func TestThePathOfTheLinkBesideAnAgentIsAmongTheFactsWhileTheLinkIsUp(t *testing
 	socket := filepath.Join(t.TempDir(), "link.sock")
 	require.Nil(t, pathTrace(""), "a real link")
 	require.Nil(t, pathTrace(socket), "a link that is not up")
-	server, err := linkcontrol.Listen(socket, flying{90 * time.Second})
+	server, err := linkserver.Listen(socket, flying{90 * time.Second})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	keeper := factsKeeper{read: func() *protocol.Host { return &protocol.Host{PathTrace: pathTrace(socket)} }}
@@ -122,7 +123,7 @@ func TestThePathOfTheLinkBesideAnAgentIsAmongTheFactsWhileTheLinkIsUp(t *testing
 	require.Equal(t, &protocol.PathTrace{Name: "pole", LastsS: 90}, look().PathTrace)
 	require.Nil(t, look())
 	require.NoError(t, server.Close())
-	server, err = linkcontrol.Listen(socket, flying{time.Hour})
+	server, err = linkserver.Listen(socket, flying{time.Hour})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	require.Equal(t, 3600.0, look().PathTrace.LastsS, "the link came up again with a longer path")

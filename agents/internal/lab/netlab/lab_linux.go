@@ -11,9 +11,9 @@ import (
 	"github.com/vishvananda/netns"
 
 	"downlink/agents/internal/lab/emulate"
+	"downlink/agents/internal/lab/linkserver"
 	"downlink/agents/internal/lab/pep"
 	"downlink/agents/internal/lab/pump"
-	"downlink/agents/internal/server/linkcontrol"
 )
 
 // Options say what link to build.
@@ -224,7 +224,7 @@ func (l *Lab) startRelayControl(spaces namespaces) error {
 	if err := inside(spaces[gateway], func() error { return routeOver("data", host) }); err != nil {
 		return err
 	}
-	server, err := linkcontrol.ListenRelays(l.options.RelayControl, l.pump)
+	server, err := linkserver.ListenRelays(l.options.RelayControl, l.pump)
 	if err != nil {
 		return err
 	}
@@ -236,7 +236,7 @@ func (l *Lab) startLinkControl() error {
 	if l.options.LinkControl == "" {
 		return nil
 	}
-	server, err := linkcontrol.Listen(l.options.LinkControl, l.pump)
+	server, err := linkserver.Listen(l.options.LinkControl, l.pump)
 	if err != nil {
 		return err
 	}

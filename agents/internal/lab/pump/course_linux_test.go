@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"downlink/agents/internal/lab/emulate"
+	"downlink/agents/internal/lab/linkserver"
 	"downlink/agents/internal/server/linkcontrol"
 	"downlink/agents/internal/testing/hosttest"
 )
@@ -38,7 +39,7 @@ func upWithout(t *testing.T, profile emulate.Profile) socketLine {
 	p, err := Start(Options{Name: "test", Profile: profile, Seed: 99, Gateway: Device{gateway}, Receiver: Host{Device: Device{receiver}}})
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "line.sock")
-	server, err := linkcontrol.Listen(path, p)
+	server, err := linkserver.Listen(path, p)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, server.Close())

@@ -3,6 +3,7 @@ package pump
 import (
 	"time"
 
+	"downlink/agents/internal/lab/linkserver"
 	"downlink/agents/internal/server/linkcontrol"
 )
 
@@ -18,7 +19,7 @@ func (p *Pump) Describe() linkcontrol.Link {
 }
 
 // Restart lets the pump begin a new course; it returns at once for a moment to come.
-func (p *Pump) Restart(at time.Time, seed uint64, window *linkcontrol.Window) (linkcontrol.Session, error) {
+func (p *Pump) Restart(at time.Time, seed uint64, window *linkcontrol.Window) (linkserver.Session, error) {
 	c, err := newCourse(p.options.Profile, seed, window, at, p.wakeUp)
 	if err != nil {
 		return nil, err

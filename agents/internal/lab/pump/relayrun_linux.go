@@ -11,6 +11,7 @@ import (
 
 	"downlink/agents/internal/intcp"
 	"downlink/agents/internal/lab/emulate"
+	"downlink/agents/internal/lab/linkserver"
 	"downlink/agents/internal/lab/pathrelay"
 	"downlink/agents/internal/server/linkcontrol"
 )
@@ -32,7 +33,7 @@ type relaySession struct {
 }
 
 // Relay lets the link's sites relay for a run.
-func (p *Pump) Relay(plan linkcontrol.RelayPlan) (linkcontrol.RelaySession, error) {
+func (p *Pump) Relay(plan linkcontrol.RelayPlan) (linkserver.RelaySession, error) {
 	if p.options.Profile.MostHops() < 2 {
 		return nil, fmt.Errorf("the link's profile %s has one hop, and so no place between two hops to relay at: use a profile with hops or a path", p.options.Profile.Name)
 	}

@@ -24,7 +24,7 @@ func Open(ctx context.Context, path string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	greeting, err := c.next(time.Now().Add(answerLimit))
+	greeting, err := c.next(time.Now().Add(AnswerLimit))
 	if err == nil && greeting.Link == nil {
 		err = errors.New("the link's control socket did not greet")
 	}
@@ -43,7 +43,7 @@ func Describe(ctx context.Context, path string) (Link, error) {
 		return Link{}, err
 	}
 	defer func() { _ = c.conn.Close() }()
-	greeting, err := c.next(time.Now().Add(answerLimit))
+	greeting, err := c.next(time.Now().Add(AnswerLimit))
 	switch {
 	case greeting.Link != nil:
 		return *greeting.Link, c.leave()
@@ -58,7 +58,7 @@ func (c *Client) leave() error {
 	if conn, isUnix := c.conn.(*net.UnixConn); isUnix {
 		_ = conn.CloseWrite()
 	}
-	_ = c.conn.SetReadDeadline(time.Now().Add(answerLimit))
+	_ = c.conn.SetReadDeadline(time.Now().Add(AnswerLimit))
 	if _, err := io.Copy(io.Discard, c.lines); err != nil {
 		return fmt.Errorf("leave the link's control socket: %w", err)
 	}
@@ -66,7 +66,7 @@ func (c *Client) leave() error {
 }
 
 func dial(ctx context.Context, path string) (*Client, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	ctx, cancel := context.WithTimeout(ctx, AnswerLimit)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err != nil {
@@ -77,10 +77,10 @@ func dial(ctx context.Context, path string) (*Client, error) {
 
 // Restart begins a new course at a moment of this host's clock. Rows come from then on.
 func (c *Client) Restart(at time.Time, seed uint64, window *Window) (Started, error) {
-	if err := send(c.conn, request{Restart: &restart{AtUnixUs: at.UnixMicro(), Seed: seed, Window: window}}); err != nil {
+	if err := Send(c.conn, Request{Restart: &Restart{AtUnixUs: at.UnixMicro(), Seed: seed, Window: window}}); err != nil {
 		return Started{}, fmt.Errorf("ask the link to restart: %w", err)
 	}
-	found, err := c.next(time.Now().Add(answerLimit))
+	found, err := c.next(time.Now().Add(AnswerLimit))
 	switch {
 	case err != nil:
 		return Started{}, err
@@ -91,7 +91,7 @@ func (c *Client) Restart(at time.Time, seed uint64, window *Window) (Started, er
 }
 
 // Stop asks for the last rows and the summary.
-func (c *Client) Stop() error { return send(c.conn, request{Stop: true}) }
+func (c *Client) Stop() error { return Send(c.conn, Request{Stop: true}) }
 
 // Rows gives each row to take, which must not keep it, until the link has sent its summary.
 //
@@ -116,7 +116,7 @@ func (c *Client) Rows(fields int, patience time.Duration, take func(row []int64)
 // Close gives the session back.
 func (c *Client) Close() error { return c.conn.Close() }
 
-func (c *Client) next(until time.Time) (found answer, err error) {
+func (c *Client) next(until time.Time) (found Answer, err error) {
 	_ = c.conn.SetReadDeadline(until)
 	line, err := readLine(c.lines)
 	if err != nil {

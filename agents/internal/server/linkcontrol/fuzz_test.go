@@ -37,24 +37,12 @@ func lines(t testing.TB, messages ...any) (text []byte) {
 	return text
 }
 
-// FuzzRequests looks for what an agent may say that makes a link panic, or begin what was not asked for.
-func FuzzRequests(f *testing.F) {
-	fuzztest.Add(f, lines(f, request{Restart: &restart{AtUnixUs: 1, Seed: 7, Window: &Window{1, 4, 1000}}}),
-		lines(f, request{Begin: &RelayPlan{}}), lines(f, request{Ask: &RelayHop{Number: 1, Peer: "10.0.0.1:5"}, RowsFromUnixUs: 5}), lines(f, request{Stop: true}))
-	f.Fuzz(func(t *testing.T, said []byte) {
-		conn := hear(said)
-		if _, err := receive(conn, bufio.NewReaderSize(conn, maxRequest), time.Time{}); err == nil {
-			require.Contains(t, string(said), "\n")
-		}
-	})
-}
-
 // FuzzAnswers looks for what a link may say that makes an agent panic, or wait for ever.
 func FuzzAnswers(f *testing.F) {
 	fuzztest.Add(f,
-		lines(f, answer{Link: &Link{Name: "geo", Profile: "geo-viasat", PathTrace: &PathTrace{"pole", 60e6}}}, answer{Started: &Started{Fields: []string{"elapsed_us", "queue"}}}, answer{Row: []int64{1, 2}}, answer{Ended: &Ended{Rows: 1}}),
-		lines(f, answer{Sites: &Sites{}}, answer{Begun: "10.0.0.1:5"}, answer{Asked: true}, answer{Seen: []RelaySeen{{Sites: 2}}}, answer{Rows: &SiteRows{Rows: make([]SiteRow, 3)}}, answer{Gone: true}),
-		lines(f, answer{Busy: true, Link: &Link{Name: "geo"}}), lines(f, answer{Error: "no"}))
+		lines(f, Answer{Link: &Link{Name: "geo", Profile: "geo-viasat", PathTrace: &PathTrace{"pole", 60e6}}}, Answer{Started: &Started{Fields: []string{"elapsed_us", "queue"}}}, Answer{Row: []int64{1, 2}}, Answer{Ended: &Ended{Rows: 1}}),
+		lines(f, Answer{Sites: &Sites{}}, Answer{Begun: "10.0.0.1:5"}, Answer{Asked: true}, Answer{Seen: []RelaySeen{{Sites: 2}}}, Answer{Rows: &SiteRows{Rows: make([]SiteRow, 3)}}, Answer{Gone: true}),
+		lines(f, Answer{Busy: true, Link: &Link{Name: "geo"}}), lines(f, Answer{Error: "no"}))
 	f.Fuzz(func(_ *testing.T, said []byte) {
 		client := func() *Client { conn := hear(said); return &Client{conn: conn, lines: bufio.NewReader(conn)} }
 		_, _ = client().Rows(2, time.Second, func([]int64) error { return nil })

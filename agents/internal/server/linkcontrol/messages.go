@@ -1,7 +1,9 @@
 package linkcontrol
 
 import (
+	"encoding/json"
 	"errors"
+	"net"
 	"time"
 )
 
@@ -9,16 +11,10 @@ import (
 // answers, sends rows until it is asked to stop, and ends with a summary. There is one session at a time.
 
 const (
-	// maxRequest is the longest line that the link reads.
-	maxRequest = 1 << 10
 	// maxAnswer is the longest line that an agent reads.
 	maxAnswer = 1 << 20
-	// answerLimit is how long either side waits for the other to take or send a line.
-	answerLimit = 5 * time.Second
-	// idleLimit is how long a session may be there without a restart: longer than an agent waits for its start.
-	idleLimit = 15 * time.Minute
-	// mostAhead and mostBehind bound the moment of a restart, as agents bound that of a start.
-	mostAhead, mostBehind = time.Minute, 10 * time.Second
+	// AnswerLimit is how long either side waits for the other to take or send a line.
+	AnswerLimit = 5 * time.Second
 )
 
 // ErrBusy means that another session has the link.
@@ -89,17 +85,17 @@ type Ended struct {
 	MixesHops bool `json:"mixes_hops,omitempty"`
 }
 
-// restart asks for a new course from a moment on.
-type restart struct {
+// Restart asks for a new course from a moment on.
+type Restart struct {
 	AtUnixUs int64  `json:"at_unix_us"`
 	Seed     uint64 `json:"seed"`
 	// Window is what part of a path trace is flown; nil: the seed says where it begins.
 	Window *Window `json:"window,omitempty"`
 }
 
-// request is one of its fields.
-type request struct {
-	Restart *restart `json:"restart,omitempty"`
+// Request is one of its fields.
+type Request struct {
+	Restart *Restart `json:"restart,omitempty"`
 	Stop    bool     `json:"stop,omitempty"`
 
 	Begin *RelayPlan `json:"begin,omitempty"`
@@ -109,8 +105,8 @@ type request struct {
 	End            bool  `json:"end,omitempty"`
 }
 
-// answer is one of its fields. Busy comes with Link, where the socket is that of a link's course.
-type answer struct {
+// Answer is one of its fields. Busy comes with Link, where the socket is that of a link's course.
+type Answer struct {
 	Link    *Link    `json:"link,omitempty"`
 	Started *Started `json:"started,omitempty"`
 	Row     []int64  `json:"row,omitempty"`
@@ -125,4 +121,15 @@ type answer struct {
 	Gone  bool        `json:"gone,omitempty"`
 
 	Error string `json:"error,omitempty"`
+}
+
+// Send puts a message on its way, a line of JSON.
+func Send(conn net.Conn, message any) error {
+	text, err := json.Marshal(message)
+	if err != nil {
+		return err
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(AnswerLimit))
+	_, err = conn.Write(append(text, '\n'))
+	return err
 }

@@ -33,7 +33,7 @@ type RelayClient struct {
 
 // OpenRelays lets the relays of a link work for a run. ErrBusy: another run has them.
 func OpenRelays(ctx context.Context, path string, plan RelayPlan) (*RelayClient, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	ctx, cancel := context.WithTimeout(ctx, AnswerLimit)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err != nil {
@@ -49,7 +49,7 @@ func OpenRelays(ctx context.Context, path string, plan RelayPlan) (*RelayClient,
 }
 
 func (r *RelayClient) begin(c *Client, plan RelayPlan) error {
-	greeting, err := c.next(time.Now().Add(answerLimit))
+	greeting, err := c.next(time.Now().Add(AnswerLimit))
 	if err == nil && greeting.Sites == nil {
 		err = errors.New("the relays' control socket did not greet")
 	}
@@ -57,10 +57,10 @@ func (r *RelayClient) begin(c *Client, plan RelayPlan) error {
 		return err
 	}
 	r.Sites = *greeting.Sites
-	if err := send(r.conn, request{Begin: &plan}); err != nil {
+	if err := Send(r.conn, Request{Begin: &plan}); err != nil {
 		return fmt.Errorf("tell the link's relays of the run: %w", err)
 	}
-	begun, err := c.next(time.Now().Add(answerLimit))
+	begun, err := c.next(time.Now().Add(AnswerLimit))
 	if err == nil && begun.Begun == "" {
 		err = errors.New("the link's relays did not say where they are")
 	}
@@ -109,11 +109,11 @@ func (r *RelayClient) fail(err error) {
 // Ask names the neighbour upstream. rowsFrom is the run's zero, from which on rows of the sites are wanted; the zero time: none
 // are. A link from before they were kept sends none.
 func (r *RelayClient) Ask(hop RelayHop, rowsFrom time.Time) error {
-	asked := request{Ask: &hop}
+	asked := Request{Ask: &hop}
 	if !rowsFrom.IsZero() {
 		asked.RowsFromUnixUs = rowsFrom.UnixMicro()
 	}
-	if err := send(r.conn, asked); err != nil {
+	if err := Send(r.conn, asked); err != nil {
 		return fmt.Errorf("tell the link's relays whom to ask: %w", err)
 	}
 	select {
@@ -162,7 +162,7 @@ func (r *RelayClient) Err() error {
 
 // Close ends the run at the relays.
 func (r *RelayClient) Close() error {
-	_ = send(r.conn, request{End: true})
+	_ = Send(r.conn, Request{End: true})
 	select {
 	case <-r.done:
 	case <-time.After(time.Second):

@@ -1,4 +1,4 @@
-package linkcontrol
+package linkserver
 
 import (
 	"bufio"
@@ -9,24 +9,37 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"downlink/agents/internal/server/linkcontrol"
+)
+
+const (
+	// maxRequest is the longest line that the link reads.
+	maxRequest = 1 << 10
+	// idleLimit is how long a session may be there without a restart: longer than an agent waits for its start.
+	idleLimit = 15 * time.Minute
+	// mostAhead and mostBehind bound the moment of a restart, as agents bound that of a start.
+	mostAhead, mostBehind = time.Minute, 10 * time.Second
+	// mostConnections is how many may be open at once: one has the session, the others are being refused.
+	mostConnections = 8
 )
 
 // Line is the link that a server speaks for.
 type Line interface {
 	// Describe may be called at any time, also while a session is there.
-	Describe() Link
+	Describe() linkcontrol.Link
 	// Restart begins a new course at a moment, at once when it is past, and logs it. It returns when that is settled.
-	Restart(at time.Time, seed uint64, window *Window) (Session, error)
+	Restart(at time.Time, seed uint64, window *linkcontrol.Window) (Session, error)
 }
 
 // Session is a course that is logged.
 type Session interface {
-	Started() Started
+	Started() linkcontrol.Started
 	// Rows has no more to come once Stop was called and what waits was taken.
 	Rows() <-chan []int64
 	Stop()
 	// Ended is known when Rows is empty and closed.
-	Ended() Ended
+	Ended() linkcontrol.Ended
 }
 
 // Server answers at a unix socket that its owner alone may use.
@@ -41,18 +54,15 @@ type Server struct {
 	shut bool
 }
 
-// mostConnections is how many may be open at once: one has the session, the others are being refused.
-const mostConnections = 8
-
 // Listen makes the socket, in place of one that nobody listens at any more.
 func Listen(path string, line Line) (*Server, error) {
-	busy := func() answer { link := line.Describe(); return answer{Busy: true, Link: &link} }
-	return listen(path, busy, func(s *Server, conn net.Conn) *answer { s.serve(conn, line); return nil })
+	busy := func() linkcontrol.Answer { link := line.Describe(); return linkcontrol.Answer{Busy: true, Link: &link} }
+	return listen(path, busy, func(s *Server, conn net.Conn) *linkcontrol.Answer { s.serve(conn, line); return nil })
 }
 
 // listen lets one connection at a time have a session. What that returns is said when the next one may begin. The others hear
 // what busy returns.
-func listen(path string, busy func() answer, session func(s *Server, conn net.Conn) (last *answer)) (*Server, error) {
+func listen(path string, busy func() linkcontrol.Answer, session func(s *Server, conn net.Conn) (last *linkcontrol.Answer)) (*Server, error) {
 	if conn, err := net.Dial("unix", path); err == nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("another program listens at %s", path)
@@ -72,13 +82,13 @@ func listen(path string, busy func() answer, session func(s *Server, conn net.Co
 	s := &Server{listener: listener, open: map[net.Conn]struct{}{}}
 	s.handle = func(conn net.Conn) {
 		if !s.taken.TryLock() {
-			_ = send(conn, busy())
+			_ = linkcontrol.Send(conn, busy())
 			return
 		}
 		last := session(s, conn)
 		s.taken.Unlock()
 		if last != nil {
-			_ = send(conn, *last)
+			_ = linkcontrol.Send(conn, *last)
 		}
 	}
 	s.running.Go(s.accept)
@@ -139,18 +149,18 @@ func (s *Server) drop(conn net.Conn) {
 // serve is one session; whatever ends its connection ends it.
 func (s *Server) serve(conn net.Conn, line Line) {
 	link := line.Describe()
-	if err := send(conn, answer{Link: &link}); err != nil {
+	if err := linkcontrol.Send(conn, linkcontrol.Answer{Link: &link}); err != nil {
 		return
 	}
 	lines := bufio.NewReaderSize(conn, maxRequest)
 	session, err := begin(conn, lines, line)
 	if err != nil {
-		_ = send(conn, answer{Error: err.Error()})
+		_ = linkcontrol.Send(conn, linkcontrol.Answer{Error: err.Error()})
 		return
 	}
 	defer session.Stop()
 	started := session.Started()
-	if err := send(conn, answer{Started: &started}); err != nil {
+	if err := linkcontrol.Send(conn, linkcontrol.Answer{Started: &started}); err != nil {
 		return
 	}
 	s.running.Go(func() { // until the agent asks for the end, or is gone
@@ -159,7 +169,7 @@ func (s *Server) serve(conn net.Conn, line Line) {
 	})
 	if err := passRows(conn, session); err == nil {
 		ended := session.Ended()
-		_ = send(conn, answer{Ended: &ended})
+		_ = linkcontrol.Send(conn, linkcontrol.Answer{Ended: &ended})
 	}
 }
 
@@ -182,7 +192,7 @@ func begin(conn net.Conn, lines *bufio.Reader, line Line) (Session, error) {
 func passRows(conn net.Conn, session Session) (err error) {
 	for row := range session.Rows() {
 		if err == nil {
-			if err = send(conn, answer{Row: row}); err != nil {
+			if err = linkcontrol.Send(conn, linkcontrol.Answer{Row: row}); err != nil {
 				session.Stop()
 			}
 		}
@@ -190,18 +200,12 @@ func passRows(conn net.Conn, session Session) (err error) {
 	return err
 }
 
-func send(conn net.Conn, message any) error {
-	text, err := json.Marshal(message)
-	if err != nil {
-		return err
-	}
-	_ = conn.SetWriteDeadline(time.Now().Add(answerLimit))
-	_, err = conn.Write(append(text, '\n'))
-	return err
+func receive(conn net.Conn, lines *bufio.Reader, until time.Time) (asked linkcontrol.Request, err error) {
+	_ = conn.SetReadDeadline(until)
+	return next(lines)
 }
 
-func receive(conn net.Conn, lines *bufio.Reader, until time.Time) (asked request, err error) {
-	_ = conn.SetReadDeadline(until)
+func next(lines *bufio.Reader) (asked linkcontrol.Request, err error) {
 	line, err := lines.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
 		return asked, fmt.Errorf("a request has at most %d bytes", lines.Size())
