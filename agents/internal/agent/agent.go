@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -42,14 +41,8 @@ type Agent struct {
 	marker   marker
 	pulse    pulse
 
-	mu    sync.Mutex
-	state state
-	// changed is closed, and replaced, when there is something new to say.
-	changed chan struct{}
-	// ended are the attempts that this process is done with: an order that was on its way while the event of their
-	// end was delivered must not begin them again.
-	ended  map[protocol.RunRef]struct{}
-	stalls []stall
+	state *state
+
 	// restsUntil, in Unix seconds, is the end of quiet hours into which a declined run would have lasted.
 	restsUntil atomic.Int64
 	// sendsSingly: the server takes one chunk a request.
@@ -97,8 +90,7 @@ func New(c config.Config, parts Parts) (*Agent, error) {
 	return &Agent{
 		config: c, version: parts.Version, log: parts.Log, client: client, outbox: outbox, gate: uplink.NewGate(),
 		keeper: keeper, spool: chunks, volume: volume.Open(c.StateDir, c.Policy.MonthlyBytes, c.Policy.ResetDay), controls: parts.Controls, bootID: bootID,
-		marker: marker{path: filepath.Join(c.StateDir, "run.json")}, changed: make(chan struct{}),
-		pulse: pulse{patience: stuckAfter}, state: state{status: protocol.StatusIdle}, ended: map[protocol.RunRef]struct{}{},
+		marker: marker{path: filepath.Join(c.StateDir, "run.json")}, pulse: pulse{patience: stuckAfter}, state: newState(),
 		backoff: uplink.DefaultBackoff, sendEvery: sendEvery, mostHold: mostHold,
 	}, nil
 }
@@ -139,7 +131,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	group.Go(func() error { return a.watchLink(groupCtx) })
 	err := group.Wait()
 	a.tellSystemd(daemon.SdNotifyStopping)
-	a.endTask(trial.ErrStopping)
+	a.state.current().end(trial.ErrStopping)
 	a.gate.Open()
 	if errors.Is(err, uplink.ErrRevoked) {
 		return err
@@ -177,15 +169,15 @@ func (a *Agent) recover() error {
 func (a *Agent) postEvent(ctx context.Context, runID string, body []byte) error {
 	err := a.gate.Pass(ctx, func(ctx context.Context) error { return a.client.PostEvent(ctx, runID, body) })
 	if err == nil {
-		a.say()
+		a.state.say()
 	}
 	return err
 }
 
 // lose drops a run that the server has taken away.
 func (a *Agent) lose(ref protocol.RunRef) {
-	if a.currentRef() == ref {
-		a.endTask(trial.ErrLost)
+	if t := a.state.current(); t.ref == ref {
+		t.end(trial.ErrLost)
 	}
 }
 

@@ -17,10 +17,10 @@ func (a *Agent) Hurry() {
 func (a *Agent) HurryWatch(patience time.Duration) { a.pulse.patience = patience }
 
 // Freeze leaves a lock held that the loop of polls needs, as a fault in the program would.
-func (a *Agent) Freeze() { a.mu.Lock() }
+func (a *Agent) Freeze() { a.state.mu.Lock() }
 
 // Thaw ends that.
-func (a *Agent) Thaw() { a.mu.Unlock() }
+func (a *Agent) Thaw() { a.state.mu.Unlock() }
 
 // Pulse is what the watchdog looks at.
 type Pulse = pulse
@@ -49,8 +49,8 @@ func (a *Agent) WatchLink(ctx context.Context) error { return a.watchLink(ctx) }
 // Busy gives an agent a task, which ends when the function that it returns is called.
 func (a *Agent) Busy(ctx context.Context) func() {
 	ended := make(chan struct{})
-	a.begin(ctx, state{}, func(context.Context) protocol.Status { <-ended; return protocol.StatusIdle })
-	a.say()
+	a.state.begin(ctx, task{}, func(context.Context) protocol.Status { <-ended; return protocol.StatusIdle })
+	a.state.say()
 	return func() { close(ended) }
 }
 

@@ -16,7 +16,7 @@ func (a *Agent) watchHold(ctx context.Context) error {
 	ticker := time.NewTicker(holdInterval)
 	defer ticker.Stop()
 	for now := time.Now(); ; {
-		if !a.isInTrial() {
+		if !a.state.current().isTrial() {
 			a.dropOverdue(now)
 		}
 		select {
@@ -32,7 +32,7 @@ func (a *Agent) dropOverdue(now time.Time) {
 	hold := spool.Hold{For: time.Duration(days), MaxBytes: a.config.Policy.HoldBytes}
 	for _, overdue := range a.spool.Overdue(hold, now) {
 		ref := protocol.RunRef{RunID: overdue.RunID, Attempt: overdue.Attempt}
-		if ref.Names(a.currentRef()) {
+		if ref.Names(a.state.current().ref) {
 			continue
 		}
 		why := protocol.WhyTooMuch
@@ -54,7 +54,7 @@ func (a *Agent) drop(ref protocol.RunRef, why protocol.Why) {
 	if err := a.spool.Discard(ref.RunID, ref.Attempt); err != nil {
 		a.log.Error("samples that were given up cannot be deleted", "run_id", ref.RunID, "error", err)
 	}
-	a.clearStall(ref)
+	a.state.clearStall(ref)
 }
 
 // badOnes are the chunks of an attempt that were set aside one by one.

@@ -109,10 +109,9 @@ func (a *Agent) sendObservations(ctx context.Context, store *observe.Store) erro
 
 // maySend: nothing is sent while this agent has anything to do with a run, of which the upload is a part.
 func (a *Agent) maySend() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	isBusy := a.state.current().isBusy()
 	_, waits := a.outbox.Waiting()
-	return !a.state.isBusy() && !waits
+	return !isBusy && !waits
 }
 
 // mustHold: a run of other agents is on the link behind which this one is. What crosses no link does not wait.
@@ -193,7 +192,7 @@ func (a *Agent) sayRefused(reply protocol.ObservationsReply, sent int) {
 // cancelWhenBusy ends a call when the agent is given something to do.
 func (a *Agent) cancelWhenBusy(ctx context.Context, cancel context.CancelFunc) {
 	for ctx.Err() == nil {
-		news := a.news()
+		news := a.state.news()
 		if !a.maySend() {
 			cancel()
 			return

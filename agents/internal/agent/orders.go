@@ -30,7 +30,7 @@ func (a *Agent) follow(ctx context.Context, order protocol.Order) time.Duration 
 	case *protocol.Abort:
 		a.abort(order)
 	case *protocol.Upload:
-		if a.isStalled(order.RunRef, time.Now()) {
+		if a.state.isStalled(order.RunRef, time.Now()) {
 			return stalledPause
 		}
 		a.startUpload(ctx, order.RunRef)
@@ -42,19 +42,17 @@ func (a *Agent) follow(ctx context.Context, order protocol.Order) time.Duration 
 
 // idlePause spaces the polls of an agent that reports progress; others are spaced by the server's holding them.
 func (a *Agent) idlePause() time.Duration {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.state.upload != nil || a.state.status == protocol.StatusRunning {
+	if a.state.current().hasProgress() {
 		return busyPause
 	}
 	return orderPause / 10
 }
 
 func (a *Agent) prepare(ctx context.Context, order *protocol.Prepare) {
-	if a.currentRef().Is(order.RunRef) || a.hasEnded(order.RunRef) || a.outbox.Has(order.RunRef) {
+	if a.state.knows(order.RunRef) || a.outbox.Has(order.RunRef) {
 		return
 	}
-	a.endTask(&trial.Aborted{Reason: protocol.ReasonLeaseExpired})
+	a.state.current().end(&trial.Aborted{Reason: protocol.ReasonLeaseExpired})
 	if a.keeper.Pending() {
 		a.log.Error("an order was not taken: this host's settings are not restored", "run_id", order.RunID)
 		return
@@ -77,18 +75,11 @@ func (a *Agent) prepare(ctx context.Context, order *protocol.Prepare) {
 	} else if place != "" {
 		a.log.Warn("this attempt was measured before, and is ordered again; its samples of then are kept and not uploaded", "run_id", order.RunID, "attempt", order.Attempt, "at", place)
 	}
-	t := trial.New(a.trialEnv(), order, a.setStatus)
+	t := trial.New(a.trialEnv(), order, a.state.setStatus)
 	a.log.Info("run begins", "run_id", order.RunID, "attempt", order.Attempt)
-	a.begin(ctx, state{status: protocol.StatusPreparing, ref: order.RunRef, trial: t}, func(ctx context.Context) protocol.Status {
+	a.state.begin(ctx, task{status: protocol.StatusPreparing, ref: order.RunRef, trial: t}, func(ctx context.Context) protocol.Status {
 		return a.runTrial(ctx, t)
 	})
-}
-
-func (a *Agent) hasEnded(ref protocol.RunRef) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	_, ended := a.ended[ref]
-	return ended
 }
 
 func (a *Agent) trialEnv() trial.Env {
@@ -133,13 +124,11 @@ func (a *Agent) runTrial(ctx context.Context, t *trial.Trial) protocol.Status {
 
 // start passes the common zero on. From here on a receiver is silent, unless its control traffic takes another path.
 func (a *Agent) start(order *protocol.Go) {
-	a.mu.Lock()
-	t := a.state.trial
-	isReady := t != nil && a.state.ref.Is(order.RunRef) && a.state.status == protocol.StatusReady
-	a.mu.Unlock()
-	if !isReady {
+	current := a.state.current()
+	if !current.isTrial() || !current.ref.Is(order.RunRef) || current.status != protocol.StatusReady {
 		return
 	}
+	t := current.trial
 	if t.Receives() && !a.config.SeparateUplink {
 		a.pulse.hush(time.Now(), t.Deadline()+startMargin)
 		a.gate.Shut()
@@ -150,8 +139,8 @@ func (a *Agent) start(order *protocol.Go) {
 
 // abort answers even for a run that is not here any more: the server waits to hear that this host is restored.
 func (a *Agent) abort(order *protocol.Abort) {
-	if a.currentRef().Is(order.RunRef) && a.isTrial() {
-		a.endTask(&trial.Aborted{Reason: order.Reason})
+	if t := a.state.current(); t.ref.Is(order.RunRef) && t.isTrial() {
+		t.end(&trial.Aborted{Reason: order.Reason})
 		return
 	}
 	if a.outbox.Has(order.RunRef) {
@@ -164,12 +153,6 @@ func (a *Agent) abort(order *protocol.Abort) {
 	a.keep(order.RunRef, trial.RestoredEvent(order.RunRef, outcome, a.keeper.Snapshot("")))
 }
 
-func (a *Agent) isTrial() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.state.trial != nil
-}
-
 func (a *Agent) keep(ref protocol.RunRef, event protocol.Event) {
 	if err := a.outbox.Add(ref, event); err != nil {
 		a.log.Error("an event could not be kept; the server will ask again", "run_id", ref.RunID, "error", err)
@@ -178,24 +161,15 @@ func (a *Agent) keep(ref protocol.RunRef, event protocol.Event) {
 
 // discard deletes samples only where the order says that nobody can want them any more.
 func (a *Agent) discard(order *protocol.Discard) {
-	if a.currentRef().Is(order.RunRef) {
-		a.endTask(&trial.Aborted{Reason: order.Reason})
-		a.finishRestored()
+	if t := a.state.current(); t.ref.Is(order.RunRef) {
+		t.end(&trial.Aborted{Reason: order.Reason})
+		a.state.forget()
 	}
-	a.clearStall(order.RunRef)
+	a.state.clearStall(order.RunRef)
 	forget, how := a.spool.SetAside, "set aside"
 	if order.Delete {
 		forget, how = a.spool.Discard, "deleted"
 	}
 	err := forget(order.RunID, order.Attempt)
 	a.log.Info("the run continues without this agent's chunks", "run_id", order.RunID, "attempt", order.Attempt, "reason", order.Reason, "chunks_are", how, "error", err)
-}
-
-// finishRestored turns "restored" into "idle" once nothing of the run is left.
-func (a *Agent) finishRestored() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !a.state.isBusy() {
-		a.state = state{status: protocol.StatusIdle}
-	}
 }

@@ -33,7 +33,7 @@ func (a *Agent) pollAll(ctx context.Context) error {
 	facts := &factsKeeper{read: a.hostFacts}
 	for {
 		a.pulse.beat(time.Now(), 0)
-		news := a.news()
+		news := a.state.news()
 		response, err := a.pollOnce(ctx, facts, news)
 		var pause time.Duration
 		switch {
@@ -105,9 +105,7 @@ func (a *Agent) snapshot(now time.Time) protocol.PollRequest {
 	for _, h := range a.spool.Held() {
 		request.Spool = append(request.Spool, spooled(h))
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.state.describe(&request, now)
+	a.state.current().describe(&request, now)
 	if request.Status == protocol.StatusIdle {
 		a.qualifyIdle(&request, now)
 	}
@@ -133,12 +131,12 @@ func (a *Agent) qualifyIdle(request *protocol.PollRequest, now time.Time) {
 		request.Detail = new("events of this run wait for their delivery")
 		return
 	}
-	if why := a.restWhile(now, a.state.trial != nil); why != "" {
+	if why := a.rest(now); why != "" {
 		request.Status, request.Detail = protocol.StatusBlocked, &why
 		return
 	}
-	if len(a.stalls) > 0 {
-		request.Detail, request.Reason = new(a.stalls[0].sentence), new(protocol.ReasonUploadRefused)
+	if sentence := a.state.firstStall(); sentence != "" {
+		request.Detail, request.Reason = &sentence, new(protocol.ReasonUploadRefused)
 		return
 	}
 	if count, ref := a.outbox.Aside(); count > 0 {

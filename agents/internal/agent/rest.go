@@ -17,10 +17,7 @@ const restInterval = time.Second
 const startMargin = 90 * time.Second
 
 // rest is why no run may begin now; empty when one may.
-func (a *Agent) rest(now time.Time) string { return a.restWhile(now, a.isInTrial()) }
-
-// restWhile is rest for who holds the lock already.
-func (a *Agent) restWhile(now time.Time, isInTrial bool) string {
+func (a *Agent) rest(now time.Time) string {
 	if p := pause.Read(a.config.StateDir, now); p != nil {
 		return p.Sentence()
 	}
@@ -30,7 +27,7 @@ func (a *Agent) restWhile(now time.Time, isInTrial bool) string {
 		}
 	}
 	// What a run under way will have moved is on the disk before it is moved; only its end says how much it was.
-	if !isInTrial {
+	if !a.state.current().isTrial() {
 		if why := a.volume.UsedUp(now.Local()); why != "" {
 			return why
 		}
@@ -70,19 +67,15 @@ func (a *Agent) watchRest(ctx context.Context) error {
 			if why := a.rest(now); why != last {
 				a.log.Info("rest", "why", why)
 				last = why
-				a.say()
+				a.state.say()
 			}
-			if p := pause.Read(a.config.StateDir, now); p != nil && p.EndsRun && a.isInTrial() {
-				a.endTask(trial.ErrPaused)
+			if t := a.state.current(); t.isTrial() {
+				if p := pause.Read(a.config.StateDir, now); p != nil && p.EndsRun {
+					t.end(trial.ErrPaused)
+				}
 			}
 		}
 	}
-}
-
-func (a *Agent) isInTrial() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.state.trial != nil
 }
 
 // decline answers an order for a run that must not begin. Where this host is busy, the server plans the run again for later.
@@ -96,8 +89,5 @@ func (a *Agent) decline(ref protocol.RunRef, reason protocol.Reason, why string)
 		a.log.Error("that a run was declined cannot be noted", "run_id", ref.RunID, "error", err)
 		return
 	}
-	a.mu.Lock()
-	a.ended[ref] = struct{}{}
-	a.mu.Unlock()
-	a.say()
+	a.state.decline(ref)
 }

@@ -58,38 +58,25 @@ const (
 	leaveFor = 10 * time.Minute
 )
 
-// stall is an upload that waits for whatever refuses it to be gone.
-type stall struct {
-	ref      protocol.RunRef
-	until    time.Time
-	sentence string
-}
-
 // errHeld ends an upload that would cross a link under a run.
 var errHeld = errors.New("a run holds the link that the upload crosses")
 
 // holdUpload ends an upload at once: what was on its way is broken off, and what is left stays in the spool. The server asks for it
 // again when no run is in its way.
 func (a *Agent) holdUpload() {
-	a.mu.Lock()
-	isUploading, ref := a.state.upload != nil, a.state.ref
-	a.mu.Unlock()
-	if isUploading {
-		a.log.Info("the upload waits: a run holds the link that it crosses", "run_id", ref.RunID, "attempt", ref.Attempt)
-		a.endTask(errHeld)
+	if t := a.state.current(); t.upload != nil {
+		a.log.Info("the upload waits: a run holds the link that it crosses", "run_id", t.ref.RunID, "attempt", t.ref.Attempt)
+		t.end(errHeld)
 	}
 }
 
 func (a *Agent) startUpload(ctx context.Context, ref protocol.RunRef) {
-	a.mu.Lock()
-	isBusy := a.state.isBusy()
-	a.mu.Unlock()
-	if isBusy || a.outbox.Waits(ref) {
+	if a.state.current().isBusy() || a.outbox.Waits(ref) {
 		return
 	}
-	a.clearStall(ref)
+	a.state.clearStall(ref)
 	progress := &upload{}
-	a.begin(ctx, state{status: protocol.StatusUploading, ref: ref, upload: progress}, func(ctx context.Context) protocol.Status {
+	a.state.begin(ctx, task{status: protocol.StatusUploading, ref: ref, upload: progress}, func(ctx context.Context) protocol.Status {
 		a.upload(ctx, ref, progress)
 		return protocol.StatusIdle
 	})
@@ -134,22 +121,8 @@ func (a *Agent) noteStall(ref protocol.RunRef, left int64, progress *upload) {
 		trouble = new("")
 	}
 	a.log.Error("chunks do not get through; they stay in the spool and are tried again", "run_id", ref.RunID, "chunks", left, "in", leaveFor)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.stalls = append(a.stalls, stall{ref: ref, until: time.Now().Add(leaveFor), sentence: fmt.Sprintf("%d chunks of run %s are left for later. %s", left, ref.RunID, *trouble)})
-}
-
-func (a *Agent) clearStall(ref protocol.RunRef) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.stalls = slices.DeleteFunc(a.stalls, func(s stall) bool { return s.ref.Names(ref) })
-}
-
-// isStalled tells whether an upload waits; its order comes with every poll meanwhile.
-func (a *Agent) isStalled(ref protocol.RunRef, now time.Time) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return slices.ContainsFunc(a.stalls, func(s stall) bool { return s.ref.Names(ref) && now.Before(s.until) })
+	sentence := fmt.Sprintf("%d chunks of run %s are left for later. %s", left, ref.RunID, *trouble)
+	a.state.stall(stall{ref: ref, until: time.Now().Add(leaveFor), sentence: sentence})
 }
 
 // uploadOne repeats until a chunk is acknowledged, set aside because it can never be, or left for later, or the upload
