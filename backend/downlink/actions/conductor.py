@@ -12,14 +12,10 @@ from uuid import UUID, uuid4
 import structlog
 
 from downlink.actions.campaigns import cancellation
-from downlink.actions.campaigns import retention as keeping
 from downlink.actions.campaigns import triggers as firing
 from downlink.actions.campaigns.states import complete_campaign
-from downlink.actions.links import paths, weather_due
-from downlink.actions.notices import notices
-from downlink.actions.results import sweep_parts
+from downlink.actions.periodic import periodic_steps
 from downlink.actions.runs import progress
-from downlink.actions.traces import folders
 from downlink.domain.campaigns.campaign import Campaign
 from downlink.domain.campaigns.line import Contender, decide_line
 from downlink.domain.campaigns.run_size import run_bytes
@@ -31,7 +27,7 @@ from downlink.domain.runs.next_step import Wait, decide
 from downlink.domain.runs.run import ACTIVE, Ending, Reason, RunState
 from downlink.domain.runs.turn import Lease, LinkState, Miss, Turn
 from downlink.domain.watch import CONDUCTOR
-from downlink.storage import expiry, heartbeats
+from downlink.storage import heartbeats
 from downlink.storage.campaigns import campaign_store, line_store, trigger_store
 from downlink.storage.links import link_store
 from downlink.storage.results.reanalysis_store import JOB as REANALYSE
@@ -64,19 +60,8 @@ def tick(units: UnitFactory, now: datetime, source: WeatherSource | None = None)
         triggered = trigger_store.waiting_ids(unit)
     for campaign_id in triggered:
         _guarded(units, partial(firing.look, campaign_id=campaign_id, now=now))
-    notifying = (notices.collect, notices.watch_agents, notices.send_due)
-    for step in (
-        lease_due,
-        resend_lost,
-        cancellation.finish_cancelled,
-        sweep_parts.send_due,
-        paths.send_due,
-        folders.send_due,
-        keeping.send_due,
-        *notifying,
-        partial(weather_due.send_due, source=source),
-        expiry.prune,
-    ):
+    periodic = [step.take for step in periodic_steps(source)]
+    for step in (lease_due, resend_lost, cancellation.finish_cancelled, *periodic):
         _guarded(units, partial(step, now=now))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -12,8 +13,8 @@ from celery import Celery, Task
 from structlog.contextvars import bound_contextvars
 
 from downlink.actions.campaigns import retention
-from downlink.actions.links import path_jobs, paths, weather_calls, weather_due
-from downlink.actions.notices import deliveries, notices
+from downlink.actions.links import path_jobs, weather_calls
+from downlink.actions.notices import deliveries
 from downlink.actions.results import analysis, reanalysis, reports, sweep_parts, sweeps
 from downlink.actions.runs import progress
 from downlink.actions.traces import folders, seal
@@ -27,7 +28,16 @@ from downlink.storage.unit import Unit, UnitFactory
 TRIES, RETRY_S = 3, 2.0  # anything longer is the tick's to find
 Clock = Callable[[], datetime]
 Action = Callable[[Unit, UUID, datetime], None]
-Carry = Callable[[UnitFactory, str, UUID, Clock], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The services on other hosts that jobs call. weather: None where an admin has named none."""
+
+    courier: Courier
+    weather: WeatherService | None = None
+
+
 ACTIONS: dict[str, Action] = {
     "seal": seal.seal,
     "analyse": analysis.analyse_run,
@@ -37,39 +47,30 @@ ACTIONS: dict[str, Action] = {
     folders.JOB: folders.remove_folder,
     retention.JOB: retention.remove_some,
 }
+"""Jobs of one transaction each."""
+CALLS: dict[str, Callable[[UnitFactory, UUID, Clock, Services], None]] = {
+    "path": lambda units, subject, clock, _: path_jobs.make(units, subject, clock),
+    "notify": lambda units, subject, clock, services: deliveries.deliver(units, subject, clock, services.courier),
+    "weather": lambda units, subject, clock, services: weather_calls.ask(units, subject, clock, services.weather),
+}
+"""Jobs that call other hosts or compute for minutes, with no transaction open meanwhile."""
 RUN_JOBS = frozenset({"seal", "analyse", REANALYSE})
 log = structlog.get_logger()
 
 
-def register_tasks(
-    app: Celery, units: Callable[[], UnitFactory], courier: Courier, service: WeatherService | None = None
-) -> None:
+def register_tasks(app: Celery, units: Callable[[], UnitFactory], services: Services) -> None:
     """Give every task its body."""
-
-    def notify(opened: UnitFactory, _name: str, subject: UUID, clock: Clock) -> None:
-        deliveries.deliver(opened, subject, clock, courier)
-
-    def ask_weather(opened: UnitFactory, _name: str, subject: UUID, clock: Clock) -> None:
-        weather_calls.ask(opened, subject, clock, service)
-
-    for name in ACTIONS:
-        app.task(name=PREFIX + name, bind=True)(_body(name, units, carry_out))
-
-    def make_path(opened: UnitFactory, _name: str, subject: UUID, clock: Clock) -> None:
-        path_jobs.make(opened, subject, clock)
-
-    app.task(name=PREFIX + paths.JOB, bind=True)(_body(paths.JOB, units, make_path))
-    app.task(name=PREFIX + notices.JOB, bind=True)(_body(notices.JOB, units, notify))
-    app.task(name=PREFIX + weather_due.JOB, bind=True)(_body(weather_due.JOB, units, ask_weather))
+    for name in (*ACTIONS, *CALLS):
+        app.task(name=PREFIX + name, bind=True)(_body(name, units, services))
 
 
-def _body(name: str, units: Callable[[], UnitFactory], carry: Carry) -> Callable[[Task, str], None]:
+def _body(name: str, units: Callable[[], UnitFactory], services: Services) -> Callable[[Task, str], None]:
     def run(task: Task, subject: str) -> None:
         """The action, with the subject in every log line."""
         started = time.monotonic()
         with bound_contextvars(task=name, subject=subject, task_id=task.request.id):
             try:
-                carry(units(), name, UUID(subject), lambda: datetime.now(UTC))
+                carry_out(units(), name, UUID(subject), lambda: datetime.now(UTC), services)
             except UnavailableError as error:
                 log.warning("task_postponed", code=error.code)
             except NotFoundError as error:
@@ -83,11 +84,14 @@ def _body(name: str, units: Callable[[], UnitFactory], carry: Carry) -> Callable
     return run
 
 
-def carry_out(units: UnitFactory, name: str, subject: UUID, clock: Clock) -> None:
+def carry_out(units: UnitFactory, name: str, subject: UUID, clock: Clock, services: Services) -> None:
     """Do one job. A run's tries are counted before it begins, so that one that kills its process is counted too.
 
     UnavailableError when the database could not do it now: no try is counted for that.
     """
+    if name in CALLS:
+        CALLS[name](units, subject, clock, services)
+        return
     if name in RUN_JOBS:
         with units() as unit:
             progress.begin_job(unit, subject, name, clock())

@@ -11,7 +11,7 @@ from downlink.courier.sender import Courier
 from downlink.courier.weather import WeatherService
 from downlink.jobs.app import make_celery, sender
 from downlink.jobs.memory import keep_freed_memory
-from downlink.jobs.tasks import register_tasks
+from downlink.jobs.tasks import Services, register_tasks
 from downlink.process.logs import configure_logs
 from downlink.process.settings import Settings
 from downlink.storage.traces.objects import TraceStore
@@ -43,7 +43,7 @@ def run_worker(settings: Settings, concurrency: int = 2) -> None:
     quiet = ["--loglevel", settings.log_level, "--without-gossip", "--without-mingle", "--without-heartbeat"]
     try:
         app = make_celery(settings)
-        register_tasks(app, _unit_opener(app, settings), Courier.of(settings), WeatherService.of(settings))
+        register_tasks(app, _unit_opener(app, settings), Services(Courier.of(settings), WeatherService.of(settings)))
         app.worker_main(["worker", *options, *quiet])
     except SystemExit as end:
         if end.code:

@@ -7,13 +7,11 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, or_
 
 from downlink.domain.notices.event import FLEETING
-from downlink.storage.heartbeats import is_due
 from downlink.storage.links import observation_store
 from downlink.storage.notices import notification_store
 from downlink.storage.tables import Audit, Enrolment, Event, LoginFailure, Session
 from downlink.storage.unit import Unit
 
-EVERY = timedelta(minutes=1)
 KEEP_FLEETING = timedelta(hours=1)
 KEEP_ENROLMENTS = timedelta(days=30)
 KEEP_HOST_EVENTS = timedelta(days=90)
@@ -24,9 +22,7 @@ KEEP_FAILURES = timedelta(days=1)
 
 
 def prune(unit: Unit, now: datetime) -> None:
-    """Forget what is too old, once a minute, whenever in it the tick falls."""
-    if not is_due(unit, "prune", now, EVERY):
-        return
+    """Delete what is too old."""
     unused = or_(Enrolment.used_at < now - KEEP_ENROLMENTS, Enrolment.expires_at < now - KEEP_ENROLMENTS)
     for old in (
         delete(Event).where(Event.kind.in_(FLEETING), Event.at < now - KEEP_FLEETING),

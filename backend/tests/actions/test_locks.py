@@ -48,7 +48,7 @@ def test_two_workers_end_a_hundred_runs_of_one_campaign_without_a_deadlock(lab: 
         measured: list[UUID] = list(unit.session.execute(text(MEASURED)).scalars())
     assert len(measured) == RUNS
     with ThreadPoolExecutor(2) as workers:
-        list(workers.map(lambda run: carry_out(lab.units, "analyse", run, lab.now), measured))
+        list(workers.map(lambda run: carry_out(lab.units, "analyse", run, lab.now, lab.services), measured))
     assert {run["state"] for run in lab.runs(campaign)} == {"complete"}
     assert deadlocks(lab.units) == before
     with lab.units() as unit:

@@ -19,18 +19,6 @@ NOW = datetime(2026, 3, 1, 12, 0, 59, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
-def test_it_is_done_once_a_minute_though_no_tick_falls_on_second_0(units: UnitFactory) -> None:
-    for now in (NOW, NOW + timedelta(seconds=2)):
-        with units() as unit:
-            add_event(unit, now - timedelta(hours=2), "progress", {})
-            unit.session.flush()
-            expiry.prune(unit, now)
-    with units() as unit:
-        assert unit.session.scalar(select(func.count()).select_from(Event)) == 1, "the second time is too soon"
-        expiry.prune(unit, NOW + timedelta(seconds=60))
-        assert unit.session.scalar(select(func.count()).select_from(Event)) == 0
-
-
 @pytest.mark.parametrize(
     ("kind", "kept_days", "gone_days"),
     [("host", 89, 91), ("run", 5000, None), ("campaign", 5000, None), ("agent", 0, 1)],

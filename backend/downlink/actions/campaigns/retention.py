@@ -13,14 +13,12 @@ from downlink.domain.errors import ConflictError
 from downlink.domain.people.access import Actor
 from downlink.storage.campaigns import campaign_store, retention_store
 from downlink.storage.campaigns.single_row import find_own, take_own
-from downlink.storage.heartbeats import is_due
 from downlink.storage.notices.events import add_event
 from downlink.storage.people import access_store
 from downlink.storage.tables import Campaign, Retention
 from downlink.storage.unit import Unit
 
 JOB = "remove_data"
-EVERY = timedelta(minutes=1)
 RESEND = timedelta(minutes=7)
 """Longer than a worker lets a job run."""
 AT_ONCE = 1
@@ -92,18 +90,21 @@ def delete(unit: Unit, campaign_id: UUID, now: datetime, *, actor: Actor) -> int
     return runs
 
 
-def send_due(unit: Unit, now: datetime) -> None:
-    """The tick's part: once a minute, rules whose time has come say what goes; one campaign at a time is with the workers."""
-    if is_due(unit, JOB, now, EVERY):
-        for campaign, row in retention_store.ruled(unit):
-            if (part := _due_part(unit, campaign, row, now)) is not None:
-                _begin(row, part, BY_RULE)
-                access_store.audit(unit, now, RULE, "remove_data", f"{part} of {campaign.name}", campaign.id)
-        unit.session.flush()
+def apply_rules(unit: Unit, now: datetime) -> None:
+    """Mark the data of campaigns whose rules let it go now."""
+    for campaign, row in retention_store.ruled(unit):
+        if (part := _due_part(unit, campaign, row, now)) is not None:
+            _begin(row, part, BY_RULE)
+            access_store.audit(unit, now, RULE, "remove_data", f"{part} of {campaign.name}", campaign.id)
+
+
+def next_due(unit: Unit, now: datetime) -> Sequence[UUID]:
+    """Return the campaigns whose marked data workers remove next, and those whose job was lost."""
     free = AT_ONCE - retention_store.count_going(unit, now - RESEND)
-    for row in retention_store.going(unit, now - RESEND, free) if free > 0 else ():
+    due = retention_store.going(unit, now - RESEND, free) if free > 0 else []
+    for row in due:
         row.sent_at = now
-        unit.enqueue(JOB, row.campaign_id)
+    return [row.campaign_id for row in due]
 
 
 def _due_part(unit: Unit, campaign: Campaign, row: Retention, now: datetime) -> Part | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from downlink.domain.errors import ConflictError, InvalidError
 from downlink.domain.links.ready_paths import READY
@@ -10,7 +12,6 @@ from downlink.storage.links import path_store
 from downlink.storage.tables import SatellitePath
 from downlink.storage.unit import Unit, lock
 
-JOB = "path"
 MOST_PATHS = 50
 """On a server: a day has some megabytes, and each backup has them all."""
 HOUR_US = 3_600_000_000
@@ -39,13 +40,13 @@ def order_path(unit: Unit, ready: str, hours: float, now: datetime) -> Satellite
     return made
 
 
-def send_due(unit: Unit, now: datetime) -> None:
-    """The tick's part: one path at a time is with the workers, so that the jobs of runs do not wait behind it."""
+def next_due(unit: Unit, now: datetime) -> Sequence[UUID]:
+    """Return the path to compute next. Workers have one path at a time, so that the jobs of runs do not wait behind it."""
     for path in path_store.unfinished(unit):
         if path.sent_at and path.sent_at >= now - RESEND:
-            return
+            return []
         if path.tries < MAX_TRIES:
             path.state, path.sent_at, path.tries, path.done_us = "making", now, path.tries + 1, 0
-            unit.enqueue(JOB, path.id)
-            return
+            return [path.id]
         path.state, path.reason, path.ended_at = "failed", NEVER_DONE, now
+    return []

@@ -1,23 +1,23 @@
-"""Which places of links a weather service is asked for, and when: what the tick does, without calling anybody."""
+"""The places of links for which a weather service is asked, and when. Workers call it; the tick calls no other host."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from downlink.domain.links.weather_source import WeatherSource
 from downlink.storage.links import link_store, weather_place_store
 from downlink.storage.unit import Unit
 
-JOB = "weather"
 RESEND = timedelta(seconds=30)
 MOST_UNDER_WAY = 2
 """Of the places, with the workers at a time: a slow service keeps no more from sealing and analysing."""
 
 
-def send_due(unit: Unit, now: datetime, source: WeatherSource | None) -> None:
-    """Have the service asked for places that are due; a job that was lost is sent again. Nothing where no service is named."""
+def next_due(unit: Unit, now: datetime, source: WeatherSource | None) -> Sequence[UUID]:
+    """Return the places that are due, and those whose job was lost; none without a service."""
     if source is None:
-        return
+        return []
     weather_place_store.keep_places(unit, link_store.places(unit), source.mark, now)
-    for place_id in weather_place_store.take_due(unit, now, RESEND, MOST_UNDER_WAY):
-        unit.enqueue(JOB, place_id)
+    return weather_place_store.take_due(unit, now, RESEND, MOST_UNDER_WAY)

@@ -21,19 +21,17 @@ from downlink.domain.notices.notification import (
     failing,
     volume_used,
 )
-from downlink.storage.heartbeats import find_watched_since, is_due
+from downlink.storage.heartbeats import find_watched_since
 from downlink.storage.notices import channel_store, events, notification_facts, notification_store
 from downlink.storage.notices.events import Cursor
 from downlink.storage.notices.notification_facts import Happened, Place
 from downlink.storage.tables import Channel
 from downlink.storage.unit import Unit
 
-JOB = "notify"
 MOST_AT_ONCE = 500
 """Ends of campaigns and runs that are looked at in one pass."""
 FAR_BEHIND = 1_000
 """Transactions without an end, after which a channel's place in the log moves on all the same."""
-AGENTS_EVERY = timedelta(seconds=10)
 RESEND = timedelta(seconds=30)
 MOST_UNDER_WAY = 4
 """Notifications with workers at a time. Runs wait in the same queue: one slow receiver takes one worker process, however much is due."""
@@ -112,9 +110,7 @@ def _volumes(unit: Unit, carried: Iterable[Place], now: datetime) -> list[Volume
 
 
 def watch_agents(unit: Unit, now: datetime) -> None:
-    """Every ten seconds: which agents are gone, which are back, and which have used most of what their owners allow a month."""
-    if not is_due(unit, "watch_agents", now, AGENTS_EVERY):
-        return
+    """Make the notifications of agents that are gone or back, and of those that have used most of their month's volume."""
     _watch_months(unit, now)
     asking = {
         channel.id: wish
@@ -146,7 +142,6 @@ def _add(unit: Unit, channel_id: UUID, found: Iterable[Notice | None], now: date
     notification_store.add(unit, channel_id, filter(None, found), now)
 
 
-def send_due(unit: Unit, now: datetime) -> None:
-    """Have some of those sent that are due; a job that was lost is sent again."""
-    for notification_id in notification_store.take_due(unit, now, RESEND, MOST_UNDER_WAY):
-        unit.enqueue(JOB, notification_id)
+def next_due(unit: Unit, now: datetime) -> Sequence[UUID]:
+    """Return some of the notifications that are due, and those whose job was lost."""
+    return notification_store.take_due(unit, now, RESEND, MOST_UNDER_WAY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from downlink.storage.notices.events import add_event
 from downlink.storage.results import sweep_store
@@ -21,8 +22,9 @@ NEVER_DONE = (
 )
 
 
-def send_due(unit: Unit, now: datetime) -> None:
-    """The tick's part: begin sweeps, send parts that were lost again, and keep every sweep's lanes full."""
+def next_due(unit: Unit, now: datetime) -> Sequence[UUID]:
+    """Begin sweeps; return their parts to send: those that were lost, and as many new ones as fill each sweep's lanes."""
+    due: list[UUID] = []
     for asked in sweep_store.unfinished_sweeps(unit):
         under_way = sweep_store.parts_under_way(unit, asked.id)
         lost = [part for part in under_way if part.sent_at and part.sent_at < now - RESEND]
@@ -32,13 +34,15 @@ def send_due(unit: Unit, now: datetime) -> None:
         if asked.state == "queued":
             asked.state = "running"
             tell(unit, asked, now)
-        send(unit, [*lost, *sweep_store.unsent_parts(unit, asked.id, LANES - len(under_way))], now)
+        due += mark_sent([*lost, *sweep_store.unsent_parts(unit, asked.id, LANES - len(under_way))], now)
+    return due
 
 
-def send(unit: Unit, parts: Sequence[SweepPart], now: datetime) -> None:
+def mark_sent(parts: Sequence[SweepPart], now: datetime) -> Sequence[UUID]:
+    """Count one more try of each part; return their ids."""
     for part in parts:
         part.sent_at, part.tries = now, part.tries + 1
-        unit.enqueue(JOB, part.id)
+    return [part.id for part in parts]
 
 
 def fail(unit: Unit, asked: Sweep, reason: str, now: datetime) -> None:

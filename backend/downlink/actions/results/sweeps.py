@@ -69,7 +69,8 @@ def _go_on(unit: Unit, asked: Sweep, now: datetime) -> None:
         asked.cells = list(_cells(asked, sweep_store.done_parts(unit, asked.id)))
         asked.state, asked.ended_at = "complete", now
     else:
-        sweep_parts.send(unit, sweep_store.unsent_parts(unit, asked.id, 1), now)
+        for part_id in sweep_parts.mark_sent(sweep_store.unsent_parts(unit, asked.id, 1), now):
+            unit.enqueue(sweep_parts.JOB, part_id)
     if done == total or asked.told_at is None or now - asked.told_at >= TELL_EVERY:
         sweep_parts.tell(unit, asked, now)
 

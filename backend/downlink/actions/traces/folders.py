@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
-from downlink.storage.heartbeats import is_due
 from downlink.storage.runs import run_store
 from downlink.storage.traces import part_store
 from downlink.storage.unit import Unit, UnitFactory
 
 JOB = "remove_folder"
-EVERY = timedelta(minutes=1)
 
 
-def send_due(unit: Unit, now: datetime) -> None:
-    """The tick's part, once a minute: have the first due folder removed; that job sends the next one."""
-    if is_due(unit, JOB, now, EVERY) and (folder_id := part_store.next_due(unit)):
-        unit.enqueue(JOB, folder_id)
+def next_due(unit: Unit, _now: datetime) -> Sequence[UUID]:
+    """Return the first folder that is due to be removed; its job sends the next one."""
+    folder_id = part_store.next_due(unit)
+    return [folder_id] if folder_id else []
 
 
 def remove_folder(unit: Unit, folder_id: UUID, _now: datetime) -> None:
