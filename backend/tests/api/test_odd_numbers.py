@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import text
 
 from downlink.domain.fleet.agent import PROTOCOL
-from downlink.protocol import messages
+from downlink.protocol import events, facts, observations, poll
 from downlink.storage.stored_json import MOST, read_json
 from tests.api.test_routes import document
 from tests.fixtures.lab import API, CAMPAIGN, Lab
@@ -78,7 +78,7 @@ def numbers_without_bounds(schema: Any, place: str = "") -> list[str]:
 
 @pytest.mark.parametrize(
     "message",
-    [messages.JoinRequest, messages.PollRequest, messages.AnyEvent, messages.ObservationsRequest],
+    [facts.JoinRequest, poll.PollRequest, events.AnyEvent, observations.ObservationsRequest],
     ids=["join", "poll", "event", "observations"],
 )
 def test_every_number_that_an_agent_sends_has_bounds(message: Any) -> None:

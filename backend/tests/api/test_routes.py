@@ -28,7 +28,8 @@ from downlink.domain.errors import UnavailableError
 from downlink.domain.fleet.agent import PROTOCOL
 from downlink.domain.people.permission import SCOPES, TABLE, Scope, Verb
 from downlink.process.settings import Settings
-from downlink.protocol.messages import AnyEvent, PollRequest
+from downlink.protocol.events import AnyEvent
+from downlink.protocol.poll import PollRequest
 from tests.fixtures.lab import API, Lab
 
 pytestmark = pytest.mark.sampled("faults", one_of=3)

@@ -37,7 +37,9 @@ from downlink.domain.links.weather_source import read_source
 from downlink.domain.traces.point import Point
 from downlink.importers.ack_csv import KERNEL_ALWAYS
 from downlink.importers.files import traces_in
-from downlink.protocol.messages import AnyEvent, JoinRequest, ObservationsRequest
+from downlink.protocol.events import AnyEvent
+from downlink.protocol.facts import JoinRequest
+from downlink.protocol.observations import ObservationsRequest
 from tests.constellation.test_parts import as_csv, as_xml, lines, messages
 from tests.fixtures.foreign_files import flent_file, iperf3_file, ndt7_file
 from tests.fixtures.scripted_agent import bundle_line, draw_steady

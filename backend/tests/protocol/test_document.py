@@ -8,21 +8,21 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from downlink.protocol import messages
+from downlink.protocol import chunks, events, facts, orders, outcomes, poll
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGE = (DOCS / "agent-protocol.md").read_text()
 SECTIONS = {part.split(".", 1)[0]: part for part in PAGE.split("\n## ")[1:]}
 # What every order or event has is said once, above its table.
 ORDERS = {
-    "go": messages.GoOrder,
-    "abort": messages.AbortOrder,
-    "upload": messages.UploadOrder,
-    "discard": messages.DiscardOrder,
+    "go": orders.GoOrder,
+    "abort": orders.AbortOrder,
+    "upload": orders.UploadOrder,
+    "discard": orders.DiscardOrder,
 }
 EVENTS = {
-    "ready": messages.ReadyEvent, "failed": messages.FailedEvent, "finished": messages.FinishedEvent,
-    "restored": messages.RestoredEvent, "uploaded": messages.UploadedEvent,
+    "ready": events.ReadyEvent, "failed": events.FailedEvent, "finished": events.FinishedEvent,
+    "restored": events.RestoredEvent, "uploaded": events.UploadedEvent,
 }  # fmt: skip
 
 
@@ -40,16 +40,16 @@ def row(section: str, name: str) -> str:
 @pytest.mark.parametrize(
     ("section", "model"),
     [
-        ("1", messages.JoinRequest), ("1", messages.JoinResponse), ("1", messages.Host), ("1", messages.PolicyFacts),
-        ("1", messages.MonthFacts), ("2", messages.PollRequest),
-        ("2", messages.PollResponse), ("2", messages.SpoolEntry), ("2", messages.RunProgress), ("2", messages.UploadProgress),
-        ("2", messages.ControlOption), ("3", messages.PrepareOrder), ("3", messages.Sampling), ("3", messages.FlowOrder),
-        ("3", messages.TcpTransport), ("3", messages.SplitTransport), ("3", messages.IntcpTransport), ("3", messages.Peer),
-        ("3", messages.Neighbour), ("3", messages.Offer), ("3", messages.RunBudget), ("6", messages.WrongAt), ("6", messages.Delivery),
-        ("6", messages.SiteTable),
-        ("6", messages.FlowOutcome), ("6", messages.HystartExits), ("6", messages.ChunkStored), ("6", messages.LinkOutcome),
-        ("6", messages.LinkLoss),
-        ("6", messages.ChunksAnswer), ("6", messages.ChunkAnswer),
+        ("1", facts.JoinRequest), ("1", facts.JoinResponse), ("1", facts.Host), ("1", facts.PolicyFacts),
+        ("1", facts.MonthFacts), ("2", poll.PollRequest),
+        ("2", poll.PollResponse), ("2", poll.SpoolEntry), ("2", poll.RunProgress), ("2", poll.UploadProgress),
+        ("2", facts.ControlOption), ("3", orders.PrepareOrder), ("3", orders.Sampling), ("3", orders.FlowOrder),
+        ("3", orders.TcpTransport), ("3", orders.SplitTransport), ("3", orders.IntcpTransport), ("3", orders.Peer),
+        ("3", orders.Neighbour), ("3", orders.Offer), ("3", orders.RunBudget), ("6", outcomes.WrongAt), ("6", outcomes.Delivery),
+        ("6", outcomes.SiteTable),
+        ("6", outcomes.FlowOutcome), ("6", outcomes.HystartExits), ("6", chunks.ChunkStored), ("6", outcomes.LinkOutcome),
+        ("6", outcomes.LinkLoss),
+        ("6", chunks.ChunksAnswer), ("6", chunks.ChunkAnswer),
     ],
     ids=lambda value: getattr(value, "__name__", value),
 )  # fmt: skip
@@ -69,7 +69,7 @@ def test_the_row_of_an_event_names_its_fields(kind: str) -> None:
 
 def test_the_rows_of_a_poll_are_its_fields() -> None:
     table = SECTIONS["2"].split("Orders (")[0]
-    assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == set(messages.PollRequest.model_fields)
+    assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == set(poll.PollRequest.model_fields)
 
 
 def test_every_order_names_its_run_and_attempt() -> None:

@@ -9,17 +9,11 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from downlink.protocol.messages import (
-    AnyEvent,
-    ChunksAnswer,
-    JoinRequest,
-    JoinResponse,
-    ObservationsAnswer,
-    ObservationsHold,
-    ObservationsRequest,
-    PollRequest,
-    PollResponse,
-)
+from downlink.protocol.chunks import ChunksAnswer
+from downlink.protocol.events import AnyEvent
+from downlink.protocol.facts import JoinRequest, JoinResponse
+from downlink.protocol.observations import ObservationsAnswer, ObservationsHold, ObservationsRequest
+from downlink.protocol.poll import PollRequest, PollResponse
 
 GOLDEN = Path(__file__).resolve().parents[3] / "docs" / "protocol"
 TYPES: dict[str, Any] = {

@@ -41,23 +41,19 @@ from downlink.domain.fleet.agent import PROTOCOL, AgentReport, AgentStatus
 from downlink.domain.fleet.instance import Instance, read_instance
 from downlink.domain.links.observation import Observation
 from downlink.domain.traces.point import Point
-from downlink.protocol.messages import (
-    AnyEvent,
-    ChunkAnswer,
-    ChunksAnswer,
-    ChunkStored,
-    JoinRequest,
-    JoinResponse,
+from downlink.protocol.base import PointName
+from downlink.protocol.chunks import ChunkAnswer, ChunksAnswer, ChunkStored
+from downlink.protocol.events import AnyEvent
+from downlink.protocol.facts import JoinRequest, JoinResponse
+from downlink.protocol.observations import (
     ObservationsAnswer,
     ObservationsHold,
     ObservationsRequest,
     ObservedValue,
-    PointName,
-    PollRequest,
-    PollResponse,
     RefusedValue,
     Unreadable,
 )
+from downlink.protocol.poll import PollRequest, PollResponse
 from downlink.storage.unit import UnitFactory
 
 router = APIRouter(prefix="/agent", tags=["agent channel"])

@@ -10,7 +10,8 @@ from downlink.actions.people.secrets import content_seed, hop_key
 from downlink.domain.campaigns.campaign import INTCP, RECEIVER_MS, SENDER_MS, SPLIT
 from downlink.domain.fleet.agent import OrderKind
 from downlink.domain.runs.run import HostPhase, RunState
-from downlink.protocol.messages import (
+from downlink.protocol.base import Role
+from downlink.protocol.orders import (
     AbortOrder,
     AnyOrder,
     DiscardOrder,
@@ -23,7 +24,6 @@ from downlink.protocol.messages import (
     Peer,
     PrepareOrder,
     ProbeTransport,
-    Role,
     RunBudget,
     Sampling,
     SplitTransport,

@@ -18,7 +18,7 @@ from downlink.actions.people.secrets import hash_secret
 from downlink.api.http.waiters import Waiting, agent_subject
 from downlink.domain.errors import UnavailableError
 from downlink.domain.fleet.agent import ONLINE_S, AgentStatus
-from downlink.protocol.messages import PollRequest
+from downlink.protocol.poll import PollRequest
 from downlink.storage.fleet import agent_store
 from downlink.storage.unit import UnitFactory
 

@@ -13,7 +13,7 @@ from downlink.api.fleet.agent_channel import read_secret
 from downlink.api.http.deps import find_caller, find_reader
 from downlink.api.http.examples import EXAMPLES
 from downlink.api.http.sheets import QUERY
-from downlink.protocol.messages import PollRequest
+from downlink.protocol.poll import PollRequest
 
 SCHEMES: dict[str, Any] = {
     "token": {
