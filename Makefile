@@ -28,6 +28,9 @@ PINNED := agents/tools/pinned
 PYTEST := $(BIN)/python -m pytest -q -p no:cacheprovider
 # The launcher ends, tidily, when make itself is killed.
 LAUNCH := exec setpriv --pdeathsig TERM $(BIN)/downlink stack
+# The study beside the product: backend/study.
+STUDY := PYTHONPATH=backend $(BIN)/python -m study
+RUN_STUDY = export PYTHONPATH=backend; exec setpriv --pdeathsig TERM $(BIN)/python -m study run
 # Steps run side by side, with a line and a log each: .cache/steps/NAME.log. NAME[:AFTER][~SECONDS of its bar][!]=COMMAND.
 STEPS := exec setpriv --pdeathsig TERM $(PYTHON) backend/tools/run_steps.py
 STEP_PYTHON := 'python~30=$(MAKE) $(STAMPS)/python'
@@ -69,27 +72,27 @@ FIGURE := 5a 5b 5c 6-low 6-high 6-day 7 parts several buffers
 
 .PHONY: studies
 studies: install ## As root, four hours on a quiet machine: the studies of docs/reproduction but 004, or one (make study-000). FULL=1: the papers' n. Ctrl-C and again: goes on
-	@$(LAUNCH) study $(STUDIES) $(if $(FULL),--full)
+	@$(RUN_STUDY) $(STUDIES) $(if $(FULL),--full)
 
 .PHONY: $(STUDIES:%=study-%) $(CAUSES:%=study-%)
 $(STUDIES:%=study-%) $(CAUSES:%=study-%): study-%: install
-	@$(LAUNCH) study $* $(if $(FULL),--full)
+	@$(RUN_STUDY) $* $(if $(FULL),--full)
 
 .PHONY: study-intcp study-004 $(FIGURE:%=study-004-%)
 study-intcp: $(FIGURE:%=study-004-%) ## As root, 15 to 105 minutes each: figures of paper 004 (FIGURE=5a). FULL=1 and Ctrl-C as with studies
 
 $(FIGURE:%=study-004-%): study-%: install
-	@$(LAUNCH) study $* $(if $(FULL),--full)
+	@$(RUN_STUDY) $* $(if $(FULL),--full)
 
 study-004: study-intcp
 
 .PHONY: reproduction
 reproduction: $(STAMPS)/python ## Write docs/reproduction: published values beside those of the studies' archives; what the archives say of missed values and where nothing is published; and the table of docs/controls/bbr-beside-cubic.md
-	$(BIN)/downlink reproduction
-	$(BIN)/downlink causes
-	$(BIN)/downlink checks
-	$(BIN)/downlink intcp-study
-	$(BIN)/downlink pair-table docs/controls/bbr-beside-cubic.md
+	$(STUDY) reproduction
+	$(STUDY) causes
+	$(STUDY) checks
+	$(STUDY) intcp
+	$(STUDY) pair-table docs/controls/bbr-beside-cubic.md
 
 .PHONY: causes
 causes: ## Half an hour: docs/reproduction/causes-modelled.md, variants of links, windows and senders in virtual time beside published values (SECTION=leo: print one)

@@ -24,13 +24,6 @@ from downlink.cli.exits import exits_command, read_file
 from downlink.cli.imports import import_command
 from downlink.cli.output import note, print_json, say
 from downlink.cli.quick import quick_command
-from downlink.cli.reproduction import (
-    causes_command,
-    checks_command,
-    intcp_study_command,
-    pair_table_command,
-    reproduction_command,
-)
 from downlink.cli.retention import storage_command
 from downlink.domain.errors import (
     ConflictError,
@@ -74,11 +67,6 @@ app.command("storage", rich_help_panel="Client")(storage_command)
 app.command("compare", rich_help_panel="Client")(compare_command)
 app.command("exits", rich_help_panel="Traces")(exits_command)
 app.command("import", rich_help_panel="Traces")(import_command)
-app.command("reproduction", rich_help_panel="Traces")(reproduction_command)
-app.command("pair-table", rich_help_panel="Traces")(pair_table_command)
-app.command("causes", rich_help_panel="Traces")(causes_command)
-app.command("checks", rich_help_panel="Traces")(checks_command)
-app.command("intcp-study", rich_help_panel="Traces")(intcp_study_command)
 app.add_typer(stack_commands.app, name="stack", rich_help_panel="Server")
 tokens = typer.Typer(help="API tokens, made on the server itself.", no_args_is_help=True)
 app.add_typer(tokens, name="token", rich_help_panel="Server")

@@ -18,14 +18,13 @@ from downlink.cli.watch import all_complete
 from downlink.domain.errors import UnavailableError
 from downlink.domain.links.link import MAX_SENDERS
 from downlink.stack.agent_build import NOT_BUILT, AgentBuild
-from downlink.stack.demo import make_paths, own_campaigns, read_campaigns, ready_needs, run_demo, seed_recorded
+from downlink.stack.demo import own_campaigns, read_campaigns, ready_needs, run_demo, seed_recorded
 from downlink.stack.launcher import Stack, running, stop_signals_interrupt
 from downlink.stack.rig import check_host
 from downlink.stack.watch import Watch, watch_over
 
 app = typer.Typer(help="The whole stack on this machine (what `make up` and `make demo` run).", no_args_is_help=True)
 
-ARCHIVES = Path("docs/reproduction/archives")
 Home = Annotated[Path, typer.Option(help="Folder for data, logs and the access file")]
 Dashboard = Annotated[Path, typer.Option(help="The built dashboard")]
 Port = Annotated[
@@ -42,7 +41,7 @@ Port = Annotated[
 @app.command()
 def up(home: Home = Path(".demo"), dashboard: Dashboard = Path("frontend/dist"), port: Port = None) -> None:
     """Start the servers, API, conductor and worker; run until Ctrl-C."""
-    with _until_interrupted(), running(home, dashboard, port) as stack:
+    with until_interrupted(), running(home, dashboard, port) as stack:
         greet(stack)
         _stay(watch_over(stack))
 
@@ -84,7 +83,7 @@ def demo(
     find_needs = partial(ready_needs, files, sources, profile or [], senders)
     needs = None if agent_build else find_needs()  # what is missing is said before anything starts
     is_unattended = bool(os.environ.get("DEMO_EXIT"))
-    with _until_interrupted(), running(home, dashboard, port) as stack:
+    with until_interrupted(), running(home, dashboard, port) as stack:
         seed_recorded(stack)
         greet(stack)
         watch = watch_over(stack, is_unattended=is_unattended)
@@ -101,45 +100,6 @@ def demo(
             raise typer.Exit(1)
 
 
-@app.command()
-def study(
-    names: Annotated[
-        list[str],
-        typer.Argument(help="000, 001, 002, 003, 004, checks, bbr, or a file like 003-best; several go together"),
-    ],
-    home: Home = Path(".demo/studies"),
-    dashboard: Dashboard = Path("frontend/dist"),
-    full: Annotated[
-        bool, typer.Option("--full", help="Use the paper's number of cycles instead of the short form")
-    ] = False,
-    lanes: Annotated[int, typer.Option(min=1, max=8, help="Concurrent campaigns")] = 2,
-    into: Annotated[Path, typer.Option(help="Folder that gets tables, archives and records")] = ARCHIVES,
-    trial_s: Annotated[
-        float | None,
-        typer.Option(min=1, help="Trial: one cycle of runs of at most so many seconds, kept in the home folder"),
-    ] = None,
-) -> None:
-    """Run, as root, the studies behind docs/reproduction. Stop with Ctrl-C and continue later with the same command.
-
-    What has ended is not run again. A run during which the emulated link was late is repeated.
-    """
-    from downlink.stack.study import check_hystart, needs_of, read_jobs, run_studies
-
-    if os.geteuid() != 0:
-        raise UnavailableError(
-            "host_unfit", "The studies load congestion controls, which needs root; type `sudo make study-000`."
-        )
-    check_host()
-    check_hystart()
-    jobs = read_jobs(names, is_full=full, trial_s=trial_s)
-    make_paths(needs_of(jobs))  # what is missing is said before anything starts
-    with _until_interrupted(), running(home, dashboard) as stack:
-        greet(stack)
-        client, watch = Client(Access(stack.address, stack.token)), watch_over(stack, is_unattended=True)
-        if not run_studies(stack, client, jobs, lanes, home / "trial" if trial_s else into, watch.look):
-            raise typer.Exit(1)
-
-
 def greet(stack: Stack) -> None:
     """Say where the dashboard is; on the first start, under which link the admin is made."""
     typer.echo(f"\n  Downlink runs at  {stack.address}")
@@ -149,7 +109,7 @@ def greet(stack: Stack) -> None:
 
 
 @contextmanager
-def _until_interrupted() -> Iterator[None]:
+def until_interrupted() -> Iterator[None]:
     stop_signals_interrupt()
     try:
         yield

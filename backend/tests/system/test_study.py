@@ -1,4 +1,4 @@
-"""`downlink stack study` to its end, with an interruption in the middle."""
+"""The study's `run` to its end, with an interruption in the middle."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from tests.system.conftest import DASHBOARD, ROOT
-from tests.system.test_demo import DOWNLINK, home, read_until
+from tests.system.test_demo import home, read_until
 
 pytestmark = pytest.mark.verify("stack")
 
@@ -20,8 +21,8 @@ __all__ = ["home"]  # the fixture of the demo's tests
 
 
 def study(home: Path) -> subprocess.Popen[str]:
-    command = [DOWNLINK, "stack", "study", "001", "--trial-s", "2", "--home", home, "--dashboard", DASHBOARD]
-    environment = {**os.environ, "DOWNLINK_PORT": "", "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "-m", "study", "run", "001", "--trial-s", "2", "--home", home, "--dashboard", DASHBOARD]
+    environment = {**os.environ, "DOWNLINK_PORT": "", "PYTHONUNBUFFERED": "1", "PYTHONPATH": "backend"}
     return subprocess.Popen(
         list(map(str, command)), cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

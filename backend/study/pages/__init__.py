@@ -1,0 +1,1 @@
+"""Pages that are made of the campaigns' tables."""
