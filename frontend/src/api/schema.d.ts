@@ -5641,7 +5641,7 @@ export interface components {
             sender: components["schemas"]["Peer"];
             /** Receivers */
             receivers: components["schemas"]["Peer"][];
-            offer?: components["schemas"]["downlink__protocol__messages__Offer"] | null;
+            offer?: components["schemas"]["downlink__protocol__orders__Offer"] | null;
             upstream?: components["schemas"]["Neighbour"] | null;
             /**
              * Downstream
@@ -10735,7 +10735,7 @@ export interface components {
          * Offer
          * @description A message of message_bytes is written every every_ms; without one, a flow sends as fast as it can.
          */
-        downlink__protocol__messages__Offer: {
+        downlink__protocol__orders__Offer: {
             /** Message Bytes */
             message_bytes: number;
             /** Every Ms */
