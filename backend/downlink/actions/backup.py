@@ -19,7 +19,7 @@ from uuid import UUID
 
 from downlink.domain.errors import ConflictError, InvalidError, NotFoundError
 from downlink.storage import dump
-from downlink.storage.migrate import knows
+from downlink.storage.migrate import COMMIT_BETWEEN, is_replaced, knows
 from downlink.storage.traces.objects import Folder
 from downlink.storage.unit import UnitFactory
 
@@ -102,8 +102,8 @@ def _copy(units: UnitFactory, url: str, into: Path, now: datetime, tools: Path |
 def restore_backup(units: UnitFactory, url: str, folder: Path, tools: Path | None = None) -> Backup:
     """Put a backup into an empty database, and its objects where this server keeps traces.
 
-    Everything is checked first. InvalidError for a folder that is no whole backup or is of a later version, ConflictError for a
-    database that has tables.
+    Everything is checked first. InvalidError for a folder that is no whole backup or is of a later or an unreleased version,
+    ConflictError for a database that has tables.
     """
     found = _read(folder)
     with units(is_read_only=True) as unit:
@@ -142,6 +142,12 @@ def _read(folder: Path) -> Backup:
         found = Backup(**json.loads((folder / MANIFEST).read_text()))
     except (OSError, ValueError, TypeError) as error:
         raise InvalidError("backup_broken", f"{folder} is no whole backup: {MANIFEST} cannot be read.") from error
+    if is_replaced(found.migration):
+        message = (
+            f"{folder} was made by an unreleased version. Check out commit {COMMIT_BETWEEN} of Downlink and restore it there; "
+            "this version takes over the database."
+        )
+        raise InvalidError("backup_unreleased", message)
     if found.kind != KIND or not knows(found.migration):
         message = f"{folder} was made by a later version; install that one, or a later one, to restore it."
         raise InvalidError("backup_too_new", message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -126,9 +127,13 @@ def test_what_is_no_whole_backup_is_refused_and_changes_nothing(
     with pytest.raises(InvalidError, match=r"database\.dump is not as it was written"):
         restore_backup(empty, empty_url, folder, TOOLS)
     manifest = (folder / "manifest.json").read_text()
-    (folder / "manifest.json").write_text(manifest.replace('"migration": "', '"migration": "later'))
-    with pytest.raises(InvalidError, match="later version"):
-        restore_backup(empty, empty_url, folder, TOOLS)
+    for revision, refusal in (
+        ("later", "later version"),
+        ("d05a7be1c264", "Check out commit 8c820127 of Downlink and restore it there"),
+    ):
+        (folder / "manifest.json").write_text(json.dumps({**json.loads(manifest), "migration": revision}))
+        with pytest.raises(InvalidError, match=refusal):
+            restore_backup(empty, empty_url, folder, TOOLS)
     (folder / "manifest.json").unlink()
     with pytest.raises(InvalidError, match="no whole backup"):
         restore_backup(empty, empty_url, folder, TOOLS)

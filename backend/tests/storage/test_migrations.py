@@ -3,78 +3,100 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from alembic import command
+from alembic.script import ScriptDirectory
 from pydantic import SecretStr
-from sqlalchemy import create_engine, inspect, make_url, text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Engine, create_engine, inspect, make_url, text
 
 from downlink.codec.series import unpack_series
 from downlink.domain.errors import ConflictError
 from downlink.domain.results.metric import LIMITS
 from downlink.process.settings import Settings
-from downlink.storage.migrate import alembic_config, upgrade
+from downlink.storage.migrate import alembic_config, is_replaced, knows, upgrade
 
-BEFORE_PLACES, PLACES = "a4c90e27b61d", "b93d61f8a27c"
-IMPORTED_CAMPAIGN = """
-    INSERT INTO campaigns (id, name, notes, state, is_recorded, origin, source, spec, estimate, created_at, report_wanted)
-    VALUES ('00000000-0000-0000-0000-000000000001', 'old', '', 'complete', false, 'imported', '', '{}', '{}', now(), 0)
-"""
-IMPORTED_RUN = """
-    INSERT INTO runs (id, campaign_id, link, condition, cycle, position, attempt, tries, state, state_at, due_at, stop,
-                      deadline_s, expected_s, base_rtt_ms, is_host_wide, import_source)
-    VALUES (gen_random_uuid(), '00000000-0000-0000-0000-000000000001', 'imported', 'c' || :position, 1, :position, 1, 0,
-            'complete', now(), now(), '{}', 0, 0, 0, false, '{}')
-"""
-THOSE_THEN = (
-    "throughput_bps", "goodput_bps", "rtt_ms", "rwnd_bytes", "cwnd_bytes", "retransmission_percent", "in_flight_bytes",
-)  # fmt: skip
-"""The quantities of a second when seconds became arrays."""
-
-
-BEFORE_QUICK = "b7e2c40d9f18"
-BEFORE_ARRAYS, ARRAYS = "d3b86f1e52a9", "f2a74c9d0b16"
+FIRST, BETWEEN, HEAD = "e52d80c6f4b1", "b83d5f10c6e2", "b28e61da04f7"
+"""The last migrations of version 0.1.0, of commit 4ed48422 and of version 0.2.0."""
 CAMPAIGN = """
-    INSERT INTO campaigns (id, name, notes, state, source, spec, estimate, created_at, report_wanted)
-    VALUES ('00000000-0000-0000-0000-000000000001', 'old', '', 'complete', '', '{}', '{}', now(), 0)
+    INSERT INTO campaigns (id, name, notes, state, is_recorded, origin, source, spec, estimate, created_at, report_wanted)
+    VALUES ('00000000-0000-0000-0000-000000000001', 'old', '', 'running', false, :origin, '', '{}', '{}', now(), 0)
 """
 RUN = """
     INSERT INTO runs (id, campaign_id, link, condition, cycle, position, attempt, tries, state, state_at, due_at, stop,
-                      deadline_s, expected_s, base_rtt_ms, is_host_wide)
-    VALUES ('00000000-0000-0000-0000-000000000002', '00000000-0000-0000-0000-000000000001', 'geo', 'on', 1, 1, 1, 0,
-            'complete', now(), now(), '{}', 0, 0, 0, false)
+                      deadline_s, expected_s, base_rtt_ms, is_host_wide, released_at, import_source)
+    VALUES (gen_random_uuid(), '00000000-0000-0000-0000-000000000001', 'geo', 'on', 1, :position, 1, 0, :state, now(), now(), '{}',
+            0, 0, 0, false, CASE WHEN :state = 'complete' THEN now() END, CASE WHEN :is_imported THEN '{}'::jsonb END)
 """
-SECONDS = {
+LINK = """
+    INSERT INTO links (id, name, orbit, operator, nominal_rate_bps, base_rtt_ms, receiver, senders, is_emulated, created_at)
+    VALUES (gen_random_uuid(), 'geo', 'GEO', '', 1000000, 600, 'client', '{server}', true, now())
+"""
+AGENT = """
+    INSERT INTO agents (id, name, secret_hash, version, boot_id, host, status, spool, created_at)
+    VALUES (gen_random_uuid(), 'client', '', '0.1.0', 'boot', '{}', 'idle', '[]', now())
+"""
+USER = "INSERT INTO users (id, username, password_hash, created_at) VALUES (gen_random_uuid(), :name, '', :at)"
+CHUNK = """
+    INSERT INTO chunks (run_id, flow, {point}, sequence, sha256, samples, packed, parquet, stored_at)
+    SELECT id, :flow, :point, :sequence, '', 1, CASE WHEN :sequence = 1 THEN 'zstd'::bytea END,
+           CASE WHEN :sequence = 0 THEN 'PAR1'::bytea END, now() FROM runs
+"""
+TRACE = """
+    INSERT INTO traces (run_id, flow, "end", missing, samples, chunks, sealed_at) SELECT id, 1, 'receiver', '{}', 1, 1, now() FROM runs
+"""
+EXIT = """
+    INSERT INTO exits (run_id, flow, place, detector, version, parameters, reason, quantities, is_decidable)
+    SELECT id, 1, :place, 'hystart', '1', '{}', '', cast(:quantities AS jsonb), true FROM runs
+"""
+QUANTITIES = (
+    "throughput_bps", "goodput_bps", "rtt_ms", "rwnd_bytes", "cwnd_bytes", "retransmission_percent", "in_flight_bytes",
+)  # fmt: skip
+"""The quantities of a second in version 0.1.0."""
+SECONDS: dict[str, list[dict[str, Any]]] = {
     "series": [
         {"flow": 1, "bin_s": 0, "throughput_bps": 1.1, "goodput_bps": 0.0, "rtt_ms": None, "in_flight_bytes": 1e300},
         {"flow": 1, "bin_s": 1, "throughput_bps": 0.1, "goodput_bps": None, "rtt_ms": 3.5, "in_flight_bytes": 2.0},
         {"flow": 2, "bin_s": 0, "throughput_bps": 7.0, "goodput_bps": 8.0, "rtt_ms": 9.0, "in_flight_bytes": 10.0},
     ],
     "limit_bins": [
-        {
-            "flow": 1,
-            "bin_s": 0,
-            "congestion_window": 0.25,
-            "receive_window": 0.5,
-            "send_buffer": None,
-            "application": 0.0,
-        },
-        {
-            "flow": 1,
-            "bin_s": 1,
-            "congestion_window": 1.0,
-            "receive_window": 0.0,
-            "send_buffer": 0.0,
-            "application": 0.0,
-        },
+        {"flow": 1, "bin_s": 0, "congestion_window": 0.25, "receive_window": 0.5, "send_buffer": None, "application": 0.0},
+        {"flow": 1, "bin_s": 1, "congestion_window": 1.0, "receive_window": 0.0, "send_buffer": 0.0, "application": 0.0},
     ],
-}
+}  # fmt: skip
 
 
-def test_tables_and_migrations_agree(database_url: str) -> None:
-    command.check(alembic_config(database_url))
+class Old:
+    """A database of version 0.1.0 that a test fills, upgrades and takes back."""
+
+    def __init__(self, url: str) -> None:
+        self.config, self.engine = alembic_config(url), create_engine(url)
+        command.upgrade(self.config, FIRST)
+
+    def run(self, statement: str, **values: object) -> None:
+        with self.engine.begin() as connection:
+            connection.execute(text(statement), values)
+
+    def rows(self, query: str) -> list[tuple[object, ...]]:
+        with self.engine.connect() as connection:
+            return [tuple(row) for row in connection.execute(text(query))]
+
+    def campaign(self, *states: str, is_imported: bool = False) -> None:
+        """A campaign with a run in each of these states, in positions from 0 if it is imported."""
+        self.run(CAMPAIGN, origin="imported" if is_imported else "measured")
+        for position, state in enumerate(states, 0 if is_imported else 1):
+            self.run(RUN, position=position, state=state, is_imported=is_imported)
+
+    def upgrade(self, revision: str = "head") -> None:
+        command.upgrade(self.config, revision)
+
+    def downgrade(self) -> None:
+        command.downgrade(self.config, FIRST)
 
 
 @pytest.fixture
@@ -90,6 +112,17 @@ def other_url(database_url: str) -> Iterator[str]:
     engine.dispose()
 
 
+@pytest.fixture
+def old(other_url: str) -> Iterator[Old]:
+    made = Old(other_url)
+    yield made
+    made.engine.dispose()
+
+
+def test_tables_and_migrations_agree(database_url: str) -> None:
+    command.check(alembic_config(database_url))
+
+
 def test_migrations_go_back_and_forth(other_url: str) -> None:
     config = alembic_config(other_url)
     command.upgrade(config, "head")
@@ -101,338 +134,168 @@ def test_migrations_go_back_and_forth(other_url: str) -> None:
     command.check(config)
 
 
-def test_tables_of_a_later_version_are_refused_in_a_sentence(other_url: str) -> None:
-    engine = create_engine(other_url)
-    command.upgrade(alembic_config(other_url), "head")
+def at_revision(url: str, revision: str) -> Settings:
+    """Settings of a database that says it has the tables of this revision."""
+    command.upgrade(alembic_config(url), "head")
+    engine: Engine = create_engine(url)
     with engine.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = 'ffffffffffff'"))
-    settings = Settings(database_url=SecretStr(make_url(other_url).render_as_string(hide_password=False)))
+        connection.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
+    engine.dispose()
+    return Settings(database_url=SecretStr(url))
+
+
+def test_tables_of_a_later_version_are_refused_in_a_sentence(other_url: str) -> None:
     with pytest.raises(ConflictError) as refused:
-        upgrade(settings)
+        upgrade(at_revision(other_url, "ffffffffffff"))
     assert refused.value.code == "database_newer"
     assert "restore a backup" in refused.value.message
-    engine.dispose()
 
 
-def test_places_of_imported_runs_move_though_each_is_unique(other_url: str) -> None:
-    config = alembic_config(other_url)
-    command.upgrade(config, BEFORE_PLACES)
-    engine = create_engine(other_url)
-    with engine.begin() as connection:
-        connection.execute(text(IMPORTED_CAMPAIGN))
-        for position in range(5):
-            connection.execute(text(IMPORTED_RUN), {"position": position})
-    for revision, places in ((PLACES, [1, 2, 3, 4, 5]), (BEFORE_PLACES, [0, 1, 2, 3, 4])):
-        (command.upgrade if revision == PLACES else command.downgrade)(config, revision)
-        with engine.connect() as connection:
-            assert connection.execute(text("SELECT position FROM runs ORDER BY position")).scalars().all() == places
-    engine.dispose()
+def test_tables_of_an_unreleased_version_are_refused_with_the_commit_that_migrates_them(other_url: str) -> None:
+    at_revision(other_url, "d05a7be1c264")
+    command_line = [sys.executable, "-m", "downlink.main", "migrate"]
+    env = {**os.environ, "DOWNLINK_DATABASE_URL": other_url}
+    ended = subprocess.run(command_line, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout) == (5, "")
+    assert ended.stderr == (
+        "downlink: This database has tables of an unreleased version (migration d05a7be1c264). Check out commit 8c820127 of Downlink "
+        "and type `downlink migrate` there (`make up` for a `.demo` folder). Then start this version again.\n"
+    )
 
 
-def test_seconds_become_arrays_and_back_without_a_changed_bit(other_url: str) -> None:
-    config, engine = alembic_config(other_url), create_engine(other_url)
-    command.upgrade(config, BEFORE_ARRAYS)
-    with engine.begin() as connection:
-        for statement in (CAMPAIGN, RUN):
-            connection.execute(text(statement))
-        for flow in (1, 2):
-            connection.execute(text("INSERT INTO limits (run_id, flow) SELECT id, :flow FROM runs"), {"flow": flow})
-        for table, rows in SECONDS.items():
-            for row in rows:
-                names, values = ", ".join(row), ", ".join(f":{name}" for name in row)
-                connection.execute(text(f"INSERT INTO {table} (run_id, {names}) SELECT id, {values} FROM runs"), row)  # noqa: S608
-    command.upgrade(config, ARRAYS)
-    with engine.connect() as connection:
+def test_each_starting_point_is_known_and_each_replaced_migration_is_named_once() -> None:
+    script = ScriptDirectory.from_config(alembic_config(""))
+    replaced = [each for found in script.walk_revisions() for each in getattr(found.module, "replaces", ())]
+    assert (script.get_heads(), len(replaced)) == ([HEAD], len(set(replaced)))
+    assert all(knows(each) and not is_replaced(each) for each in (FIRST, BETWEEN, HEAD))
+    assert all(is_replaced(each) and not knows(each) for each in replaced)
+    assert not is_replaced("ffffffffffff")
+
+
+def test_positions_of_imported_runs_count_from_1(old: Old) -> None:
+    old.campaign(*["complete"] * 5, is_imported=True)
+    old.upgrade()
+    assert old.rows("SELECT position FROM runs ORDER BY 1") == [(1,), (2,), (3,), (4,), (5,)]
+    old.downgrade()
+    assert old.rows("SELECT position FROM runs ORDER BY 1") == [(0,), (1,), (2,), (3,), (4,)]
+
+
+def test_seconds_become_arrays_and_back_without_a_changed_bit(old: Old) -> None:
+    old.campaign("complete")
+    for flow in (1, 2):
+        old.run("INSERT INTO limits (run_id, flow) SELECT id, :flow FROM runs", flow=flow)
+    for table, rows in SECONDS.items():
+        for row in rows:
+            names, values = ", ".join(row), ", ".join(f":{name}" for name in row)
+            old.run(f"INSERT INTO {table} (run_id, {names}) SELECT id, {values} FROM runs", **row)  # noqa: S608
+    old.upgrade()
+    with old.engine.connect() as connection:
         first, second = connection.execute(text("SELECT quantities, bins, packed FROM flow_series ORDER BY flow")).all()
-        assert (first.quantities, first.bins, second.bins) == (list(THOSE_THEN), 2, 1)
-        values = dict(zip(THOSE_THEN, unpack_series(first.packed, THOSE_THEN, THOSE_THEN).tolist(), strict=True))
-        assert (values["throughput_bps"], values["in_flight_bytes"]) == ([1.1, 0.1], [1e300, 2.0])
-        assert (values["goodput_bps"][0], math.isnan(values["goodput_bps"][1])) == (0.0, True)
+        assert (first.quantities, first.bins, second.bins) == (list(QUANTITIES), 2, 1)
+        arrays = dict(zip(QUANTITIES, unpack_series(first.packed, QUANTITIES, QUANTITIES).tolist(), strict=True))
+        assert (arrays["throughput_bps"], arrays["in_flight_bytes"]) == ([1.1, 0.1], [1e300, 2.0])
+        assert (arrays["goodput_bps"][0], math.isnan(arrays["goodput_bps"][1])) == (0.0, True)
         seconds = connection.execute(text("SELECT seconds FROM limits ORDER BY flow")).scalars().all()
         assert unpack_series(seconds[0], LIMITS, LIMITS)[:2].tolist() == [[0.25, 1.0], [0.5, 0.0]]
         assert seconds[1] == b""
-    command.downgrade(config, BEFORE_ARRAYS)
-    with engine.connect() as connection:
+    old.downgrade()
+    with old.engine.connect() as connection:
         for table, rows in SECONDS.items():
             found = connection.execute(text(f"SELECT * FROM {table} ORDER BY flow, bin_s")).mappings().all()  # noqa: S608
             assert [{name: row[name] for name in rows[0]} for row in found] == rows
-    engine.dispose()
 
 
-BEFORE_WAKES, WAKES = "e7a41c9d0b35", "e8a17c53d046"
-CAMPAIGN_UNDER_WAY = """
-    INSERT INTO campaigns (id, name, notes, state, origin, source, spec, estimate, created_at, report_wanted)
-    VALUES ('00000000-0000-0000-0000-000000000002', 'c', '', 'running', 'measured', '', '{}', '{}', now(), 0)
-"""
-RUN_UNDER_WAY = """
-    INSERT INTO runs (id, campaign_id, link, condition, cycle, position, attempt, tries, state, state_at, due_at, stop,
-                      deadline_s, expected_s, base_rtt_ms, is_host_wide, released_at)
-    VALUES (gen_random_uuid(), '00000000-0000-0000-0000-000000000002', :link, 'on', :cycle, 1, 1, 0,
-            :state, now(), now(), '{}', 0, 0, 0, false, CASE WHEN :state = 'complete' THEN now() END)
-"""
+def test_runs_under_way_are_looked_at_by_the_first_tick(old: Old) -> None:
+    old.campaign("complete", "running", "planned", "planned")
+    old.upgrade()
+    assert old.rows("SELECT state FROM runs WHERE wake_at <= now()") == [("running",)]
+    assert old.rows("SELECT link FROM wakes") == [("geo",)]
+    old.downgrade()
+    assert old.rows("SELECT count(*) FROM runs") == [(4,)]
 
 
-def test_runs_from_before_are_looked_at_by_the_first_tick(other_url: str) -> None:
-    config = alembic_config(other_url)
-    command.upgrade(config, BEFORE_WAKES)
-    engine = create_engine(other_url)
-    with engine.begin() as connection:
-        connection.execute(text(CAMPAIGN_UNDER_WAY))
-        for cycle, state in enumerate(("complete", "running", "planned", "planned"), 1):
-            connection.execute(text(RUN_UNDER_WAY), {"link": "geo", "cycle": cycle, "state": state})
-    command.upgrade(config, WAKES)
-    with engine.connect() as connection:
-        woken = connection.execute(text("SELECT state FROM runs WHERE wake_at <= now()")).scalars().all()
-        assert (woken, connection.execute(text("SELECT link FROM wakes")).scalars().all()) == (["running"], ["geo"])
-    command.downgrade(config, BEFORE_WAKES)
-    with engine.connect() as connection:
-        assert connection.execute(text("SELECT count(*) FROM runs")).scalar_one() == 4
-    engine.dispose()
+def test_marks_of_exits_become_columns(old: Old) -> None:
+    old.campaign("complete")
+    for place, quantities in enumerate(('{"is_too_late": true, "x": 1}', '{"cwnd_source": "kernel"}')):
+        old.run(EXIT, place=place, quantities=quantities)
+    old.upgrade()
+    marks = old.rows("SELECT is_too_late, cwnd_source, quantities FROM exits ORDER BY place")
+    assert marks == [(True, None, {"x": 1}), (False, "kernel", {})]
 
 
-BEFORE_PROTOCOL, PROTOCOL = "e8a17c53d046", "f0b1d7a35c92"
-AGENT = """
-    INSERT INTO agents (id, name, secret_hash, version, boot_id, host, status, spool, created_at)
-    VALUES (gen_random_uuid(), 'client', '', '0.1.0', 'boot', '{}', 'idle', '[]', now())
-"""
+def test_what_version_0_1_0_did_not_know_has_its_defaults(old: Old) -> None:
+    old.run(USER, name="later", at="2026-02-01Z")
+    old.run(USER, name="first", at="2026-01-01Z")
+    old.run(LINK)
+    old.run(AGENT)
+    old.campaign("planned")
+    old.upgrade()
+    assert old.rows("SELECT tags, quick_link, username FROM campaigns JOIN users ON users.id = owner_id") == [
+        ([], None, "first")
+    ]
+    assert old.rows("SELECT time_zone, reset_day, relays, username FROM links JOIN users ON users.id = owner_id") == [
+        (None, 1, [], "first")
+    ]
+    assert old.rows("SELECT protocol, paused_by FROM agents") == [(1, None)]
+    assert old.rows("SELECT is_emulated, link_seed, lease FROM runs") == [(True, None, None)]
+    assert old.rows("SELECT DISTINCT role FROM users") == [("admin",)]
+    old.downgrade()
+    assert old.rows("SELECT name, is_recorded FROM campaigns") == [("old", False)]
 
 
-def test_agents_from_before_spoke_version_1(other_url: str) -> None:
-    config = alembic_config(other_url)
-    command.upgrade(config, BEFORE_PROTOCOL)
-    engine = create_engine(other_url)
-    with engine.begin() as connection:
-        connection.execute(text(AGENT))
-    command.upgrade(config, PROTOCOL)
-    with engine.connect() as connection:
-        assert connection.execute(text("SELECT name, protocol FROM agents")).all() == [("client", 1)]
-    engine.dispose()
+def test_a_flows_bytes_are_what_its_ends_counted(old: Old) -> None:
+    old.campaign("complete")
+    flow = """INSERT INTO run_flows (run_id, flow, sender, receiver, asked_cc, cc_options, start_s, sender_outcome, receiver_outcome)
+              SELECT id, 1, 'a', 'b', 'cubic', '{}', 0, '{"app_bytes": 7}', '{"app_bytes": 5}' FROM runs"""
+    old.run(flow)
+    for revision in (BETWEEN, HEAD):
+        old.upgrade(revision)
+        assert old.rows("SELECT carried_bytes FROM run_flows") == [(7,)]
+    old.run("UPDATE run_flows SET most_bytes = 6")
+    assert old.rows("SELECT carried_bytes FROM run_flows") == [(5,)]
 
 
-BEFORE_FOLDERS, FOLDERS = "f0b1d7a35c92", "a6d3f07b9c41"
-SEALED_RUN = RUN_UNDER_WAY.replace(":link", "'geo'").replace(":cycle", "1").replace(":state", "'complete'")
-CHUNK = """
-    INSERT INTO chunks (run_id, flow, "end", sequence, sha256, samples, parquet, stored_at)
-    SELECT id, 1, 'sender', 0, '', 1, 'PAR1', now() FROM runs
-"""
+def test_ends_of_chunks_and_traces_become_points_and_back_without_logs_of_links(old: Old) -> None:
+    old.campaign("complete")
+    for sequence in (0, 1):
+        old.run(CHUNK.format(point='"end"'), flow=1, point="sender", sequence=sequence)
+    old.run(TRACE)
+    old.upgrade()
+    assert old.rows("SELECT packed, parquet, folder_id, joined_to FROM chunks ORDER BY sequence") == [
+        (None, b"PAR1", None, None),
+        (b"zstd", None, None, None),
+    ]
+    assert old.rows("SELECT point FROM chunks UNION ALL SELECT point FROM traces") == [
+        ("sender",),
+        ("sender",),
+        ("receiver",),
+    ]
+    old.run(CHUNK.format(point="point"), flow=0, point="link", sequence=0)
+    for kind in ("run", "unexpected"):
+        old.run("INSERT INTO events (at, kind, data) VALUES (now(), :kind, '{}')", kind=kind)
+    old.downgrade()
+    assert old.rows('SELECT "end", sequence FROM chunks ORDER BY 2') == [("sender", 0), ("sender", 1)]
+    assert old.rows("SELECT kind FROM events") == [("run",)]
 
 
-def test_sealed_chunks_from_before_stay_in_their_rows_and_none_in_a_store_is_dropped(other_url: str) -> None:
-    config, engine = alembic_config(other_url), create_engine(other_url)
-    command.upgrade(config, BEFORE_FOLDERS)
-    with engine.begin() as connection:
-        for statement in (CAMPAIGN_UNDER_WAY, SEALED_RUN, CHUNK):
-            connection.execute(text(statement))
-    command.upgrade(config, FOLDERS)
-    with engine.begin() as connection:
-        assert connection.execute(text("SELECT parquet, folder_id FROM chunks")).all() == [(b"PAR1", None)]
-        connection.execute(text("INSERT INTO trace_folders (id, url) VALUES (gen_random_uuid(), 's3://traces/lab/1')"))
-        connection.execute(text("UPDATE chunks SET parquet = NULL, folder_id = (SELECT id FROM trace_folders)"))
-    with pytest.raises(RuntimeError, match=r"1 chunks are in a trace store: .* `downlink move-traces`"):
-        command.downgrade(config, BEFORE_FOLDERS)
-    with engine.begin() as connection:
-        connection.execute(text("DELETE FROM runs"))
-        assert connection.execute(text("SELECT due_at <= now() FROM trace_folders")).scalars().all() == [True]
-    command.downgrade(config, BEFORE_FOLDERS)
-    engine.dispose()
-
-
-BEFORE_POINTS, POINTS = "a6d3f07b9c41", "a4e8c2b61d70"
-TRACE = """
-    INSERT INTO traces (run_id, flow, "end", missing, samples, chunks, sealed_at)
-    SELECT id, 1, 'receiver', '{}', 1, 1, now() FROM runs
-"""
-
-
-def test_the_end_of_a_chunk_and_of_a_trace_becomes_its_point_and_back(other_url: str) -> None:
-    config, engine = alembic_config(other_url), create_engine(other_url)
-    command.upgrade(config, BEFORE_POINTS)
-    with engine.begin() as connection:
-        for statement in (CAMPAIGN_UNDER_WAY, SEALED_RUN, CHUNK, TRACE):
-            connection.execute(text(statement))
-    for revision, name in ((POINTS, "point"), (BEFORE_POINTS, '"end"')):
-        (command.upgrade if revision == POINTS else command.downgrade)(config, revision)
-        with engine.connect() as connection:
-            found = f"SELECT {name} FROM chunks UNION ALL SELECT {name} FROM traces"  # noqa: S608
-            assert connection.execute(text(found)).scalars().all() == ["sender", "receiver"]
-    engine.dispose()
-
-
-BEFORE_JOINED, JOINED = "a4e8c2b61d70", "c7e2a90d4f58"
-CHUNKS_FROM_BEFORE = """
-    INSERT INTO chunks (run_id, flow, point, sequence, sha256, samples, packed, parquet, stored_at)
-    SELECT id, 1, 'sender', n, '', 1, CASE WHEN n = 1 THEN 'zstd'::bytea END, CASE WHEN n = 0 THEN 'PAR1'::bytea END, now()
-    FROM runs, generate_series(0, 1) n
-"""
-
-
-def test_chunks_from_before_stay_where_they_are_and_joined_ones_do_not_go_back(other_url: str) -> None:
-    config, engine = alembic_config(other_url), create_engine(other_url)
-    command.upgrade(config, BEFORE_JOINED)
-    with engine.begin() as connection:
-        for statement in (CAMPAIGN_UNDER_WAY, SEALED_RUN, CHUNKS_FROM_BEFORE):
-            connection.execute(text(statement))
-    command.upgrade(config, JOINED)
-    with engine.begin() as connection:
-        found = connection.execute(text("SELECT packed, parquet, joined_to FROM chunks ORDER BY sequence")).all()
-        assert found == [(None, b"PAR1", None), (b"zstd", None, None)]
-        connection.execute(text("UPDATE chunks SET packed = NULL, joined_to = 0 WHERE sequence = 1"))
-    with pytest.raises(RuntimeError, match="1 chunks share Parquet files, which earlier versions cannot read"):
-        command.downgrade(config, BEFORE_JOINED)
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE chunks SET packed = 'zstd', joined_to = NULL WHERE sequence = 1"))
-    command.downgrade(config, BEFORE_JOINED)
-    with engine.begin() as connection:
-        assert connection.execute(text("SELECT count(*) FROM chunks")).scalar_one() == 2
-    engine.dispose()
-
-
-BEFORE_LINK_LOGS, LINK_LOGS = "c7b15e90d3a2", "c7d20e5a81f4"
-POINT_CHUNK = """
-    INSERT INTO chunks (run_id, flow, point, sequence, sha256, samples, parquet, stored_at)
-    SELECT id, :flow, :point, 0, '', 1, 'PAR1', now() FROM runs
-"""
-
-
-def test_runs_from_before_have_no_log_of_their_link_and_going_back_takes_logs_alone(other_url: str) -> None:
-    config, engine = alembic_config(other_url), create_engine(other_url)
-    command.upgrade(config, BEFORE_LINK_LOGS)
-    with engine.begin() as connection:
-        for statement in (CAMPAIGN_UNDER_WAY, SEALED_RUN):
-            connection.execute(text(statement))
-        connection.execute(text(POINT_CHUNK), {"flow": 1, "point": "sender"})
-    command.upgrade(config, LINK_LOGS)
-    with engine.begin() as connection:
-        assert connection.execute(text("SELECT link_seed, link_outcome FROM runs")).all() == [(None, None)]
-        connection.execute(text(POINT_CHUNK), {"flow": 0, "point": "link"})
-    command.downgrade(config, BEFORE_LINK_LOGS)
-    with engine.connect() as connection:
-        assert connection.execute(text("SELECT point FROM chunks")).scalars().all() == ["sender"]
-    engine.dispose()
-
-
-def test_campaigns_from_before_keep_no_quick_tests(other_url: str) -> None:
-    config, engine = alembic_config(other_url), create_engine(other_url)
-    command.upgrade(config, BEFORE_QUICK)
-    with engine.begin() as connection:
-        connection.execute(text(CAMPAIGN))
-    command.upgrade(config, "head")
-    with engine.begin() as connection:
-        assert connection.execute(text("SELECT name, quick_link FROM campaigns")).all() == [("old", None)]
-        connection.execute(text("UPDATE campaigns SET quick_link = 'geo'"))
-    command.downgrade(config, BEFORE_QUICK)
-    with engine.begin() as connection:
-        assert connection.execute(text("SELECT name FROM campaigns")).scalars().all() == ["old"]
-    engine.dispose()
-
-
-BEFORE_ZONES, ZONES = "c41d90b7a2e5", "c31f5a9e8d07"
-LINK = """
-    INSERT INTO links (id, name, orbit, operator, nominal_rate_bps, base_rtt_ms, receiver, senders, is_emulated, created_at)
-    VALUES (gen_random_uuid(), 'geo', 'GEO', '', 1000000, 600, 'client', '{server}', false, now())
-"""
-
-
-def test_links_from_before_have_no_time_zone(other_url: str) -> None:
-    config, engine = alembic_config(other_url), create_engine(other_url)
-    command.upgrade(config, BEFORE_ZONES)
-    with engine.begin() as connection:
-        connection.execute(text(LINK))
-    command.upgrade(config, ZONES)
-    with engine.connect() as connection:
-        assert connection.execute(text("SELECT name, time_zone FROM links")).all() == [("geo", None)]
-    command.downgrade(config, BEFORE_ZONES)
-    with engine.connect() as connection:
-        assert connection.execute(text("SELECT name FROM links")).scalars().all() == ["geo"]
-    engine.dispose()
-
-
-BEFORE_TAGS, TAGS = "c31f5a9e8d07", "5c1f0d7e9a42"
-
-
-def test_campaigns_from_before_have_no_tags(other_url: str) -> None:
-    config, engine = alembic_config(other_url), create_engine(other_url)
-    command.upgrade(config, BEFORE_TAGS)
-    with engine.begin() as connection:
-        connection.execute(text(CAMPAIGN))
-    command.upgrade(config, TAGS)
-    with engine.begin() as connection:
-        assert connection.scalars(text("SELECT tags FROM campaigns")).all() == [[]]
-    command.downgrade(config, BEFORE_TAGS)
-    with engine.begin() as connection:
-        assert connection.scalars(text("SELECT name FROM campaigns")).all() == ["old"]
-    engine.dispose()
-
-
-BEFORE_SHARES, SHARES = "7d20c4f9b6a1", "a4d17e60c93b"
-
-
-def test_campaigns_from_before_are_shared_with_nobody_and_lose_nothing_on_the_way_back(other_url: str) -> None:
-    config, engine = alembic_config(other_url), create_engine(other_url)
-    command.upgrade(config, BEFORE_SHARES)
-    with engine.begin() as connection:
-        connection.execute(text(CAMPAIGN))
-    command.upgrade(config, SHARES)
-    share = """
-        INSERT INTO shares (id, campaign_id, name, secret_hash, created_by, created_at, expires_at)
-        VALUES (gen_random_uuid(), (SELECT id FROM campaigns), 'a', :secret, 'user ada', now(), now())
-    """
-    with engine.begin() as connection:
-        assert connection.scalar(text("SELECT count(*) FROM shares")) == 0
-        connection.execute(text(share), {"secret": b"one"})
-        assert connection.scalars(text("SELECT opened FROM shares")).all() == [0]
-    with pytest.raises(IntegrityError), engine.begin() as connection:
-        connection.execute(text(share), {"secret": b"one"})
-    command.downgrade(config, BEFORE_SHARES)
-    with engine.begin() as connection:
-        assert connection.scalars(text("SELECT name FROM campaigns")).all() == ["old"]
-    engine.dispose()
-
-
-BEFORE_VALUES = "d05a7be1c264"
-ANSWER = """
-    INSERT INTO report_answers (campaign_id, name, version, seen, body)
-    VALUES ('00000000-0000-0000-0000-000000000001', :name, 0, '', '')
-"""
-
-
-@pytest.mark.parametrize(("answers", "wanted"), [([], 0), (["statistics"], 1), (["statistics", "values"], 0)])
-def test_a_report_without_the_runs_values_is_made_again(other_url: str, answers: list[str], wanted: int) -> None:
-    config, engine = alembic_config(other_url), create_engine(other_url)
-    command.upgrade(config, BEFORE_VALUES)
-    with engine.begin() as connection:
-        connection.execute(text(CAMPAIGN))
-        for name in answers:
-            connection.execute(text(ANSWER), {"name": name})
-    command.upgrade(config, "head")
-    with engine.begin() as connection:
-        assert connection.scalars(text("SELECT report_wanted FROM campaigns")).all() == [wanted]
-    engine.dispose()
-
-
-BEFORE_CHECKS, CHECKS = "d2a96e41b7f3", "c91e5a0d47b3"
-
-
-def test_on_the_way_back_nothing_is_left_of_what_was_expected(other_url: str) -> None:
-    config, engine = alembic_config(other_url), create_engine(other_url)
-    command.upgrade(config, BEFORE_CHECKS)
-    with engine.begin() as connection:
-        connection.execute(text(CAMPAIGN))
-        connection.execute(text(RUN))
-    command.upgrade(config, CHECKS)
-    channel = """
-        INSERT INTO channels (id, name, kind, target, topics, is_own_only, failures_in_row, gone_after_min, is_enabled,
-                              created_by, created_at, seen_xact, seen_id)
-        VALUES (gen_random_uuid(), :name, 'chat', '', :topics, false, 3, 5, true, '', now(), 0, 0)
-    """
-    with engine.begin() as connection:
-        assert connection.scalars(text("SELECT checks FROM runs")).all() == [None]
-        for name, topics in (("both", ["unexpected", "failures"]), ("one", ["unexpected"])):
-            connection.execute(text(channel), {"name": name, "topics": topics})
-        for kind in ("run", "unexpected"):
-            connection.execute(text("INSERT INTO events (at, kind, data) VALUES (now(), :kind, '{}')"), {"kind": kind})
-    command.downgrade(config, BEFORE_CHECKS)
-    with engine.begin() as connection:
-        assert connection.execute(text("SELECT name, topics FROM channels")).all() == [("both", ["failures"])]
-        assert connection.scalars(text("SELECT kind FROM events")).all() == ["run"]
-    engine.dispose()
+@pytest.mark.parametrize(
+    ("change", "refusal"),
+    [
+        (
+            "parquet = NULL, folder_id = (SELECT id FROM trace_folders)",
+            "1 chunks are in a trace store: .* `downlink move-traces`",
+        ),
+        ("parquet = NULL, joined_to = 0", "1 chunks share Parquet files, which earlier versions cannot read"),
+    ],
+)
+def test_chunks_that_version_0_1_0_cannot_read_do_not_go_back(old: Old, change: str, refusal: str) -> None:
+    old.campaign("complete")
+    old.run(CHUNK.format(point='"end"'), flow=1, point="sender", sequence=0)
+    old.upgrade()
+    old.run("INSERT INTO trace_folders (id, url) VALUES (gen_random_uuid(), 's3://traces/lab/1')")
+    old.run(f"UPDATE chunks SET {change}")  # noqa: S608
+    with pytest.raises(RuntimeError, match=refusal):
+        old.downgrade()
+    old.run("DELETE FROM runs")
+    assert old.rows("SELECT due_at <= now() FROM trace_folders") == [(True if "folder_id" in change else None,)]
+    old.downgrade()
