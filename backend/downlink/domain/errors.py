@@ -19,7 +19,7 @@ class DownlinkError(Exception):
         self.details = dict(details or {})
 
     def __reduce__(self) -> tuple[type[DownlinkError], tuple[str, str, dict[str, Any]]]:
-        """How it passes from one process to another."""
+        """Return the parts that rebuild the error in another process."""
         return type(self), (self.code, self.message, self.details)
 
 
@@ -28,7 +28,7 @@ class InvalidError(DownlinkError):
 
 
 class NotFoundError(DownlinkError):
-    """There is no such thing, or not for this caller."""
+    """The thing does not exist, or this caller may not see it."""
 
 
 class ConflictError(DownlinkError):

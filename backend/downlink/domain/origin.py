@@ -1,4 +1,4 @@
-"""Where a request comes from, as far as one host cannot change it: what every limit of strangers counts by."""
+"""The origin of a request, which one host cannot vary freely: limits for unknown callers count by it."""
 
 from __future__ import annotations
 

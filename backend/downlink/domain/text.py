@@ -1,4 +1,4 @@
-"""What counts as text."""
+"""Rules for text that the server takes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udff
 
 
 def is_storable(text: str) -> bool:
-    """Whether a database takes the text: no zero character, no half of a surrogate pair."""
+    """Return whether a database takes the text: no zero character, no half of a surrogate pair."""
     return "\x00" not in text and not re.search("[\ud800-\udfff]", text)
 
 
 def is_one_line(text: str) -> bool:
-    """Whether the text may be a name: it takes one cell of a table, and steers nothing that shows it."""
+    """Return whether the text may be a name: it has no line break or other control character."""
     return not CONTROLS.search(text)
 
 

@@ -1,4 +1,4 @@
-"""Since when this server has been watching: silence counts only while there was somebody to hear it.
+"""The time since which this server has been watching: silence counts only while a process could hear it.
 
 The conductor and the api leave a mark each, every second or two. Where one of the marks is old, nobody ticked or nobody
 could be heard, and no agent can be blamed for that time.
@@ -22,7 +22,7 @@ class Pulse:
 
 
 def is_beating(pulse: Pulse | None, now: datetime) -> bool:
-    """Whether the newest mark is fresh. A clock that was set back makes it look late as well."""
+    """Return whether the newest mark is fresh. A clock that was set back makes it look late as well."""
     return pulse is not None and abs(now - pulse.at) <= timedelta(seconds=LATE_S)
 
 
@@ -32,7 +32,7 @@ def next_pulse(before: Pulse | None, now: datetime) -> Pulse:
 
 
 def watched_since(conductor: Pulse | None, api: Pulse | None, now: datetime) -> datetime:
-    """Since when both have been there without a break; now, while one of them is not."""
+    """Return since when both processes have run without a break; now, while one of them does not."""
     if conductor is None or api is None or not (is_beating(conductor, now) and is_beating(api, now)):
         return now
     return min(now, max(conductor.since, api.since))

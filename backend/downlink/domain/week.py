@@ -13,7 +13,7 @@ FINE_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """From the first moment of a day on; cut into cells of cell_s."""
+    """A period from the first moment of a day on, cut into cells of cell_s."""
 
     from_at: datetime
     to_at: datetime
@@ -27,6 +27,6 @@ def stretch(first: date, days: int) -> Stretch:
 
 
 def first_day(now: datetime, days: int) -> date:
-    """What is shown where nobody says a day: today alone, else from this week's Monday on."""
+    """Return the first day to show by default: today for a single day, else this week's Monday."""
     today = now.astimezone(UTC).date()
     return today if days == 1 else today - timedelta(days=today.weekday())

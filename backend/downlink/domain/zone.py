@@ -19,7 +19,7 @@ NO_PLACES = frozenset({"localtime", "Factory"})
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """From dusk to dawn by the clock, within the stretch that was asked about."""
+    """The night from dusk to dawn by the clock, within the stretch that was asked about."""
 
     from_at: datetime
     to_at: datetime
@@ -72,7 +72,7 @@ def nights(name: str, from_at: datetime, to_at: datetime) -> list[Night]:
 
 
 def _night(zone: ZoneInfo, evening: date) -> Night:
-    """That which begins on this day."""
+    """Return the night that begins on this day."""
     start = datetime.combine(evening, NIGHT_FROM, zone)
     end = datetime.combine(evening + timedelta(days=1), NIGHT_TO, zone)
     return Night(start.astimezone(UTC), end.astimezone(UTC))

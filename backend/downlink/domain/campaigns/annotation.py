@@ -1,4 +1,4 @@
-"""What somebody noted of a time: of a campaign, or of a link whatever campaigns run over it."""
+"""Notes of people about a period: of a campaign, or of a link whatever campaigns run over it."""
 
 from __future__ import annotations
 

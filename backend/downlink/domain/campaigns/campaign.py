@@ -22,7 +22,7 @@ LEAST_PHASE_S = 0.5
 
 
 class Sampling(StrEnum):
-    """How senders record a flow: TCP_INFO polled at an interval, or the state at every ACK where the host allows it."""
+    """Ways to record a flow at its sender: TCP_INFO polled at an interval, or the state at every ACK where the host allows it."""
 
     POLLED = "polled"
     PER_ACK = "per_ack"
@@ -34,7 +34,7 @@ SENDER_MS, RECEIVER_MS = 5, 10
 
 @dataclass(frozen=True, slots=True)
 class StopRule:
-    """When a run's flows stop: after `seconds`, or when each has written `bytes`. Exactly one is set."""
+    """The rule that stops a run's flows: after `seconds`, or when each has written `bytes`. Exactly one is set."""
 
     seconds: float | None = None
     bytes: int | None = None
@@ -62,12 +62,13 @@ class Phases:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of every phase: the three that each campaign has, then its windows."""
+        """Names of all phases: the three that each campaign has, then its windows."""
         return (*PHASES, *(window.name for window in self.windows))
 
     @classmethod
     def fitting(cls, run_s: float, startup_s: float | None = None, steady_s: float | None = None) -> Phases:
-        """What is not given, so that both fit into a run of run_s: by default a quarter and a half of it at most."""
+        """Choose the lengths that are not given, so that both phases fit into a run of run_s: by default at most a quarter and a half
+        of it."""
 
         def room_s(other_s: float | None) -> float:
             return max(LEAST_PHASE_S, run_s - (other_s or 0))
@@ -83,8 +84,8 @@ REPORT_EVERY = 32
 
 
 def closes_with_report(cycle: int) -> bool:
-    """Whether a report is made when this cycle closes, others being open: of the first 63 each, then every 2nd, from 128 on
-    every 4th, and so on.
+    """Return whether a report is made when this cycle closes while others are open: at each of the first 63, then at every 2nd, from
+    128 on at every 4th, and so on.
 
     A report reads all runs. Made at each cycle, all reports of a campaign would take time that grows with the square of its
     cycles; so they take less than 70 times its last one's. Cycles count from 1.
@@ -168,7 +169,7 @@ Transport: TypeAlias = Tcp | Probe | Intcp
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a sender writes: a message of message_bytes every every_ms."""
+    """The messages that a sender writes: message_bytes, one every every_ms."""
 
     message_bytes: int
     every_ms: int
@@ -176,7 +177,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Varied:
-    """Of a condition that `vary` made: the key and the value that it has of it, and the name of the condition it was made of."""
+    """The origin of a condition that `vary` made: the key, its value, and the name of the original condition."""
 
     key: str
     value: Scalar
@@ -202,7 +203,7 @@ class FlowPlan:
     content: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As the campaign file has it: TCP goes without its name, and the link's first receiver too."""
+        """Return the flow as the campaign file writes it, without the defaults: TCP and the link's first receiver."""
         own = asdict(self.transport)
         if self.is_probe:
             own = {PROBE: own}
@@ -229,7 +230,7 @@ class FlowPlan:
 
     @property
     def passes_relays(self) -> bool:
-        """Whether the relays of its link take part; over TCP they are routers at most."""
+        """True if the relays of its link take part; over TCP they only route."""
         return self.kind in (SPLIT, INTCP)
 
     @property
@@ -258,7 +259,7 @@ class Condition:
     relay: Mapping[str, str] = field(default_factory=dict)
 
     def overlap_s(self, phases: Phases) -> float:
-        """How long start-up and steady state would overlap; a run by bytes ends when it ends."""
+        """Return by how many seconds start-up and steady state would overlap; 0 for a run that stops by bytes."""
         return 0.0 if self.stop.seconds is None else phases.startup_s + phases.steady_s - self.stop.seconds
 
     @cached_property  # a plan of 100,000 runs asks for each
@@ -273,12 +274,12 @@ class Condition:
 
     @cached_property
     def passes_relays(self) -> bool:
-        """Whether its runs need the relays of their link."""
+        """True if its runs need the relays of their link."""
         return any(flow.passes_relays for flow in self.flows)
 
     @cached_property
     def is_host_wide(self) -> bool:
-        """Whether a run of this condition changes something that other runs on its hosts would feel.
+        """True if a run of this condition changes something that other runs on its hosts would notice.
 
         A control with options is registered with them for the whole kernel.
         """

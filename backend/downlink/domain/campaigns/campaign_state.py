@@ -30,5 +30,5 @@ _NEXT: Mapping[CampaignState, frozenset[CampaignState]] = MappingProxyType(
 
 
 def may_follow(before: CampaignState, after: CampaignState) -> bool:
-    """Whether a campaign may go from one state to the other."""
+    """Return whether a campaign may go from one state to the other."""
     return after in _NEXT[before]

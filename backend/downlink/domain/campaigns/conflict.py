@@ -1,4 +1,4 @@
-"""What speaks against a plan: things missing, limits, and time that others hold."""
+"""Conflicts of a plan: missing things, limits, and time that others hold."""
 
 from __future__ import annotations
 

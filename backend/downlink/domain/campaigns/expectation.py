@@ -1,4 +1,4 @@
-"""What a campaign expects of its runs' numbers, and which of a run's numbers lie outside. Pure: the numbers are arguments."""
+"""Expectations of a campaign about its runs' numbers, and the numbers that lie outside them. Pure: the numbers are arguments."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Expectation:
         return self.condition in (None, condition) and self.link in (None, link)
 
     def to_dict(self) -> dict[str, Any]:
-        """As the campaign file has it: what is None is left out."""
+        """Return the expectation as the campaign file writes it, without the keys that are None."""
         return {key: value for key, value in asdict(self).items() if value is not None}
 
 
@@ -65,7 +65,7 @@ def is_within(value: float, above: float | None, below: float | None) -> bool:
 
 
 def checks(expected: Sequence[Expectation], condition: str, link: str, numbers: Numbers) -> list[Check]:
-    """Of a run of this condition on this link; none of a number that the run does not have."""
+    """Return the checks of a run of this condition on this link; none for a number that the run does not have."""
     return [
         Check(place, each.metric, flow, value, each.above, each.below)
         for place, each in enumerate(expected, 1)
@@ -76,12 +76,12 @@ def checks(expected: Sequence[Expectation], condition: str, link: str, numbers: 
 
 
 def checks_of(stored: Iterable[Mapping[str, Any]] | None) -> list[Check]:
-    """What to_dict wrote; none where nothing was stored."""
+    """Read the checks that to_dict wrote; none where nothing was stored."""
     return [Check(**each) for each in stored or ()]
 
 
 def unmet(found: Iterable[Check]) -> dict[int, list[Check]]:
-    """By expectation: the numbers that lie outside."""
+    """Group the checks that failed by the number of their expectation."""
     outside: dict[int, list[Check]] = {}
     for each in found:
         if not each.is_met:
@@ -90,8 +90,8 @@ def unmet(found: Iterable[Check]) -> dict[int, list[Check]]:
 
 
 def series_outside(runs: Iterable[tuple[UUID, Sequence[Check]]], expectation: int) -> dict[UUID, tuple[UUID, ...]]:
-    """By run that lies outside: the runs around it that do, it included, with none inside between them; one tuple for all of
-    these. runs: of one condition on one link, in their order. Runs without the number count for nothing."""
+    """Map each run that lies outside to the series around it: consecutive runs outside, with none inside between them. runs: of one
+    condition on one link, in their order. Runs without the number are skipped."""
     judged = ((id_, own) for id_, made in runs if (own := [each for each in made if each.expectation == expectation]))
     stretches = groupby(judged, key=lambda run: bool(unmet(run[1])))
     found = (tuple(id_ for id_, _ in stretch) for is_outside, stretch in stretches if is_outside)
@@ -99,7 +99,7 @@ def series_outside(runs: Iterable[tuple[UUID, Sequence[Check]]], expectation: in
 
 
 def sentence(outside: Iterable[Check]) -> str:
-    """What lies outside, for people: `Goodput of flow 1, overall: 12.1 Mb/s, expected above 20.`"""
+    """State for people which numbers lie outside: `Goodput of flow 1, overall: 12.1 Mb/s, expected above 20.`"""
     return " ".join(map(_sentence, outside))
 
 
@@ -119,7 +119,7 @@ def _bounds(check: Check, factor: float) -> Iterator[str]:
 
 
 def _shown(check: Check, factor: float) -> str:
-    """With so many digits that it is seen to lie beyond the bound; a value that is the bound looks like it."""
+    """Format a value with enough digits to show that it lies beyond the bound; a value equal to the bound looks like it."""
     low, high = (bound if bound is None else bound * factor for bound in (check.above, check.below))
     texts = [_written(check.value * factor, digits) for digits in DIGITS]
     return next((text for text in texts if _is_beyond(float(text), low, high)), texts[-1])
@@ -130,6 +130,6 @@ def _is_beyond(value: float, low: float | None, high: float | None) -> bool:
 
 
 def _written(number: float, digits: int) -> str:
-    """Without an exponent, as far as people read such numbers."""
+    """Format a number without an exponent, at magnitudes that people read."""
     text = f"{number:.{digits}g}"
     return f"{float(text):.0f}" if "e+" in text else text

@@ -1,4 +1,4 @@
-"""Who of several campaigns starts next: they take turns on a link by weight, and links take turns at hosts and agents.
+"""The choice of which campaign starts next: campaigns take turns on a link by weight, and links take turns at hosts and agents.
 
 On a link it is start-time fair queueing. Each campaign's next run begins, in the link's own count of seconds, where that
 campaign's last run ends or where the link is, whichever is later; the run that begins first starts first, and lasts its
@@ -23,13 +23,13 @@ from downlink.domain.runs.turn import AGENT, LINK, Claim, Lease, LinkState, Plan
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Where a campaign's last run on a link began and ended, in the link's own count of seconds."""
+    """The interval of a campaign's last run on a link, in the link's own count of seconds."""
 
     from_s: float = 0.0
     to_s: float = 0.0
 
     def after(self, link_s: float, expected_s: float, weight: int) -> Share:
-        """Where its next run lies. link_s: where the link is, the latest beginning of any campaign on it."""
+        """Return the interval of its next run. link_s: the link's position, which is the latest beginning of any campaign on it."""
         begins_s = max(link_s, self.to_s)
         return Share(begins_s, begins_s + expected_s / weight)
 
@@ -44,7 +44,7 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """What a campaign gets of a link while all of others want it too. share: of the link's time, from 0 to 1."""
+    """The share that a campaign gets of a link while all others want it too. share: of the link's time, from 0 to 1."""
 
     link: str
     share: float
@@ -78,7 +78,7 @@ class Line:
 
 
 def decide_line(contenders: Sequence[Contender], held: Mapping[str, bool], now: datetime) -> Line:
-    """Whose turn it is. The sequence's own order decides between equals."""
+    """Decide which runs start, miss their time or wait. Between equals, the order of the contenders decides."""
     taken = dict(held)
     turns: list[tuple[int, Turn]] = []
     opened: dict[UUID, dict[str, int]] = defaultdict(dict)
@@ -114,13 +114,13 @@ def _order(contenders: Sequence[Contender], held: Mapping[str, bool], now: datet
 
 
 def _waits_since(each: Contender, now: datetime) -> datetime:
-    """Since when its link has been free for it."""
+    """Return the moment since which the link has been free for this contender."""
     moments = (each.run.due_at, each.state.last_end_at, each.state.resumed_at)
     return min(now, max(moment for moment in moments if moment))
 
 
 def _kept_for(each: Contender, held: Mapping[str, bool], now: datetime) -> tuple[Claim, ...]:
-    """What a run wants that would start now but for what other runs hold; nothing while its own link is held."""
+    """Return the resources to keep for a run that waits only for what other runs hold; none while its own link is held."""
     if LINK + each.run.link in held:
         return ()
     agents = {

@@ -39,7 +39,7 @@ class Hours:
 
     @classmethod
     def parse(cls, text: str) -> Hours:
-        """Of `weekdays 18:00-06:00`. ValueError says what is wrong."""
+        """Parse text such as `weekdays 18:00-06:00`. Raise ValueError with the fault."""
         found = _FORM.fullmatch(" ".join(text.split()))
         if found is None:
             raise ValueError(f"must be days and hours, {EXAMPLE}, not {text!r}.")
@@ -56,7 +56,7 @@ class Hours:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """From from_at on and before to_at."""
+    """An interval in which runs may take place: from_at is included, to_at is not."""
 
     from_at: datetime
     to_at: datetime
@@ -102,7 +102,7 @@ class Openings:
         return None
 
     def _parts(self, moment: datetime, days: int) -> Iterator[Opening]:
-        """Of each day, from the day before this moment's on: hours may last into the next day."""
+        """Yield the openings of each day, beginning with the day before this moment, because hours may last into the next day."""
         first = moment.astimezone(ZoneInfo(self.zone)).date() - timedelta(days=1)
         for day in range(days + 1):
             yield from _openings_of(self.hours, self.zone, first + timedelta(days=day))
@@ -110,7 +110,7 @@ class Openings:
 
 @lru_cache(maxsize=4096)
 def _openings_of(hours: tuple[Hours, ...], name: str, day: date) -> tuple[Opening, ...]:
-    """Those that begin on a day, rising."""
+    """Return the openings that begin on a day, in rising order."""
     zone, midnight = ZoneInfo(name), datetime.combine(day, time())
     found = []
     for each in hours:

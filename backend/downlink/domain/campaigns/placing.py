@@ -1,4 +1,4 @@
-"""When each run of a campaign is due, in seconds from launch. Pure: chance comes from the campaign's seed.
+"""Due times of a campaign's runs, in seconds from launch. Pure: chance comes from the campaign's seed.
 
 A timetable that follows a clock needs the moment of the launch, and opening hours need each link's time zone. A run is due only
 when the whole of it fits into an opening.
@@ -53,13 +53,13 @@ class Lane:
         self._held: Opening | None = None
 
     def begins_s(self, repetition: int) -> float:
-        """When a repetition, from 0, begins."""
+        """Return when a repetition begins, in seconds from launch. Repetitions count from 0."""
         if self.launched_at is None:
             return 0.0
         return (self.timetable.begins_at(repetition, self.launched_at) - self.launched_at).total_seconds()
 
     def fit_s(self, due_s: float, duration_s: float) -> float | None:
-        """When a run that is wanted at due_s can be due; None where that is not within two years."""
+        """Return when a run that is wanted at due_s can be due, in seconds from launch; None if that is not within two years."""
         if due_s > MOST_DAYS * 86_400:
             return None
         if self.launched_at is None or self.openings is None:
@@ -116,7 +116,7 @@ def cycle_order(campaign: Campaign, link: str, cycle: int) -> list[Condition]:
 
 
 def agents_of(link: Link, condition: Condition) -> tuple[str, ...]:
-    """Who takes part in a run, the first receiver first, relays last."""
+    """Return the agents of a run: first receiver, further receivers, senders, relays."""
     relays = link.relays if condition.passes_relays else ()
     receivers = (link.receivers[number - 1] for number in condition.receivers)
     return (*receivers, *(link.senders[number - 1] for number in condition.senders), *relays)
@@ -204,7 +204,7 @@ def _passed(timetable: Timetable, launched_at: datetime | None) -> Iterator[Conf
 
 
 def _never_open(campaign: Campaign, lane: Lane) -> Conflict | None:
-    """Why opening hours keep a link from having runs."""
+    """Return a conflict where opening hours keep a link from having any run."""
     openings, link = lane.openings, lane.link
     if openings is None or lane.launched_at is None:
         return None

@@ -1,4 +1,4 @@
-"""From a campaign to its runs. Pure: times are seconds from launch, chance comes from the campaign's seed."""
+"""The plan of a campaign: its runs, in order. Pure: times are seconds from launch, chance comes from the campaign's seed."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Plan:
 
     @property
     def is_launchable(self) -> bool:
-        """Whether nothing prevents a launch; what only makes runs wait does not."""
+        """True if nothing prevents a launch; conflicts that only make runs wait do not."""
         return bool(self.runs) and not self.blocking()
 
     def blocking(self, *, even_if_offline: bool = False) -> list[Conflict]:
-        """What prevents a launch."""
+        """Return the conflicts that prevent a launch."""
         return [each for each in self.conflicts if each.is_blocking and not (even_if_offline and each.is_waivable)]
 
 
@@ -272,7 +272,7 @@ def _left(
     launched_at: datetime | None,
     allowances: Mapping[str, Allowance],
 ) -> Iterator[Conflict]:
-    """Of links with an allowance: the first month in which more would be carried than is left."""
+    """Yield a conflict for each link with an allowance: the first month in which the runs would carry more than is left."""
     months: dict[tuple[str, Month], int] = {}
     for run in runs:
         link = links[run.link]

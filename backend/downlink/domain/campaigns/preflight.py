@@ -1,4 +1,4 @@
-"""What can be said of each host before a campaign starts: is it there, does it have what is asked for, what has changed.
+"""Checks of each host before a campaign starts: is it online, does it have what the plan needs, what has changed.
 
 Pure: facts are what an agent last said of its host, and what runs found there.
 """
@@ -34,7 +34,7 @@ class Level(StrEnum):
 
 
 class Check(StrEnum):
-    """What is asked of a host, in the order in which it is shown."""
+    """Subjects of the checks of a host, in the order in which they are shown."""
 
     ONLINE = "online"
     CONTROLS = "controls"
@@ -49,7 +49,7 @@ class Check(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QuickTestOf:
-    """What a quick test finds out: over this link, from its sender of this number."""
+    """The quick test that answers an open check: over this link, from its sender of this number."""
 
     link: str
     sender: int
@@ -137,7 +137,7 @@ def _answers(
 
 
 def is_buffer(name: str) -> bool:
-    """Whether a setting says how large a socket's buffers are."""
+    """Return whether a setting limits a socket's buffers."""
     return name.endswith(BUFFERS)
 
 
@@ -167,7 +167,7 @@ def _controls(uses: Sequence[Use], host: Host) -> Answer:
 
 
 def _carrier(use: Use, flow: FlowPlan) -> str:
-    """What an agent's own part of a flow runs on; empty where it only receives TCP."""
+    """Return what an agent's own part of a flow uses: a congestion control or a kind of transport; empty where it only receives TCP."""
     if isinstance(flow.transport, Split) and use.part == "relay":
         return flow.transport.relay_cc
     if flow.tcp:
@@ -223,7 +223,7 @@ def _clock(host: Host) -> Answer:
 
 
 def _data_port(uses: Sequence[Use], reached: Mapping[tuple[str, str], Reached]) -> Iterator[Answer]:
-    """At the receivers, which call it: one answer for each sender."""
+    """Yield the receivers' answers on data ports, one for each sender that they call."""
     pairs = dict.fromkeys(
         (use.link.senders[flow.sender - 1], use.agent, QuickTestOf(use.link.name, flow.sender))
         for use in uses
@@ -274,7 +274,7 @@ def _ways(host: Host) -> list[str]:
 
 
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """In words; what one of both does not say is not compared."""
+    """Describe the differences of two fingerprints in words. Facts that one of them lacks are not compared."""
     shared = [name for name in before if name in after and name not in _OF_THE_CLOCK and after[name] is not None]
     return [_difference(name, before[name], after[name]) for name in shared if before[name] != after[name]]
 
@@ -290,7 +290,7 @@ def _difference(name: str, before: Any, after: Any) -> str:
 
 
 def _word(value: Any) -> str:
-    """Of what an agent says, which may be anything."""
+    """Return the text of a value that an agent sent, which may have any type."""
     words = ((True, "on"), (False, "off"), (None, "unknown"))
     return next((word for known, word in words if value is known), str(value))
 

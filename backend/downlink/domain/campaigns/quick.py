@@ -13,7 +13,7 @@ NOTES = "One download for each time that somebody asked for one: tries a link an
 
 
 def condition_name(sender: int) -> str:
-    """Of the quick tests from a link's sender, counted from 1."""
+    """Return the name of the condition of quick tests from a link's sender, counted from 1."""
     return f"Download from sender {sender}"
 
 

@@ -1,4 +1,4 @@
-"""When a campaign under way will have ended, as far as its plan says. Pure."""
+"""The expected end of a campaign under way, according to its plan. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_OPENINGS = 1000
 
 @dataclass(frozen=True, slots=True)
 class LeftOnLink:
-    """What one link still has to do: runs come one after another, and none before it is due.
+    """The remaining work on one link: runs come one after another, and none before it is due.
 
     last_end_at: the end of its last planned run by the plan. left_s: how long all its planned runs take together, and runs how
     many there are. busy_until_at: when its run under way should have let go of the link. openings: when the campaign may run on

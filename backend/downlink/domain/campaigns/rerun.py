@@ -26,7 +26,7 @@ def due_moments(
     now: datetime,
     openings: Openings | None = None,
 ) -> list[datetime]:
-    """When new attempts on one link are due, in the order of the plan. lengths_s: how long each should hold the link.
+    """Return due times for new attempts on one link, in the order of the plan. lengths_s: how long each should hold the link.
 
     last_due_at: the latest due time of the link's runs that have not ended. In cycles they wait for the link like any other
     run, from now on. At even spacing they come behind the plan, spaced as it is: none of its runs is made late by them.
@@ -45,7 +45,7 @@ def dues_after_pause(
     since: datetime,
     now: datetime,
 ) -> list[datetime]:
-    """When one link's planned runs are due after a pause of a campaign whose timetable follows a clock.
+    """Return new due times for one link's planned runs, after a pause of a campaign whose timetable follows a clock.
 
     planned: due time and expected seconds, in the order of the plan. since: when the first of the campaign's runs was due in the
     pause: it is due now, and what was due after it as much later as it was. They push on what comes behind them as far as they

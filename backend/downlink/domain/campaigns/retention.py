@@ -1,4 +1,4 @@
-"""How long a campaign's data is kept: its raw traces, its series, the whole of it; and what is due to go."""
+"""Retention of a campaign's data: how long raw traces, series and the campaign itself are kept, and what is due to be removed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ MOST_DAYS = 3650
 
 
 class Part(StrEnum):
-    """What goes. TRACES: the raw samples. SERIES: those and the one-second series. ALL: the campaign with everything it has."""
+    """Parts of a campaign's data that can be removed. TRACES: the raw samples. SERIES: those and the one-second series. ALL: the
+    campaign and all its data."""
 
     TRACES = "traces"
     SERIES = "series"
@@ -27,7 +28,7 @@ PARTS = tuple(Part)
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """For how many days after a campaign's end each part is kept; None: for good."""
+    """Days after a campaign's end for which each part is kept; None: permanently."""
 
     traces_days: int | None = None
     series_days: int | None = None
@@ -37,7 +38,7 @@ class Keep:
         return {Part.TRACES: self.traces_days, Part.SERIES: self.series_days, Part.ALL: self.all_days}[part]
 
     def due_at(self, part: Part, ended_at: datetime | None) -> datetime | None:
-        """When this part goes; None when it does not, or the campaign has not ended."""
+        """Return when this part is removed; None if it is kept, or if the campaign has not ended."""
         days = self.days(part)
         return None if days is None or ended_at is None else ended_at + timedelta(days=days)
 

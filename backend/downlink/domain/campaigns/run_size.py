@@ -1,4 +1,4 @@
-"""How long one run holds its link, and what it carries, as far as that is known before. Pure."""
+"""Duration and volume of one run, as far as they are known before it starts. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INITIAL_WINDOW_BYTES = 10 * 1448
 
 
 def run_duration_s(condition: Condition, link: Link) -> float:
-    """How long one run is expected to hold its link, set-up and upload included."""
+    """Estimate how many seconds one run holds its link, set-up and upload included."""
     round_trip_s = link.base_rtt_ms / 1000
     overhead_s = SETUP_S + SETUP_ROUND_TRIPS * round_trip_s
     if condition.stop.seconds is not None:
@@ -40,7 +40,7 @@ def deadline_s(condition: Condition, link: Link) -> float:
 
 
 def most_bytes(nominal_rate_bps: int, seconds: float) -> int:
-    """What a link carries at most in so many seconds, were it FASTER_THAN_NOMINAL times as fast as is said of it."""
+    """Return the most bytes that a link can carry in this time, if it is FASTER_THAN_NOMINAL times as fast as its nominal rate."""
     return round(nominal_rate_bps / 8 * seconds * FASTER_THAN_NOMINAL) + BURST_BYTES
 
 
@@ -51,7 +51,8 @@ def _slow_start_rounds(link: Link) -> float:
 
 
 def run_bytes(condition: Condition, link: Link) -> int:
-    """What one run carries over the link at most: a full link for seconds, each flow's payload for bytes.
+    """Estimate the most bytes that one run carries over the link: a full link for a run by seconds, each flow's payload for a run by
+    bytes.
 
     Probes beside data find room in that; where nothing else is sent, they are all.
     """

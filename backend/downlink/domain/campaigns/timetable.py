@@ -1,4 +1,4 @@
-"""When a campaign's runs are wanted: how many, how far apart, and from when on in which time zone. Pure."""
+"""The timetable of a campaign: number of runs, spacing, start and time zone. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ConditionOrder(StrEnum):
 
 
 class Every(StrEnum):
-    """How far apart repetitions begin, by the clock."""
+    """Periods of repetition, by the clock."""
 
     DAY = "day"
     WEEK = "week"
@@ -46,7 +46,8 @@ class Start:
 
     @classmethod
     def parse(cls, text: str) -> Start:
-        """Of `2026-12-01 18:00 Europe/Berlin`. ValueError says what is wrong; whether there is such a zone is not looked up."""
+        """Parse a start such as `2026-12-01 18:00 Europe/Berlin`. Raise ValueError with the fault; the zone's existence is not
+        checked."""
         found = _START.fullmatch(" ".join(text.split()))
         if found is None:
             raise ValueError(f"must be a date, a time and a time zone, {START_EXAMPLE}, not {text!r}.")
@@ -73,12 +74,12 @@ class Repeat:
     until: date
 
     def count(self, start: Start) -> int:
-        """How many repetitions there are, the first one included; 0 where it lies after `until`."""
+        """Return the number of repetitions, the first one included; 0 if it lies after `until`."""
         return (self.until - start.local.date()).days // self.every.days + 1
 
 
 def parse_day(text: str) -> date:
-    """Of `2026-12-31`. ValueError says what is wrong."""
+    """Parse a date such as `2026-12-31`. Raise ValueError with the fault."""
     try:
         found = datetime.strptime(text.strip(), "%Y-%m-%d").date()  # noqa: DTZ007 - a day of the start's zone
     except ValueError:
@@ -112,7 +113,7 @@ class Timetable:
 
     @property
     def is_clocked(self) -> bool:
-        """Whether its runs are bound to times of a clock, and not to the launch alone."""
+        """True if its runs follow a clock, and not only the launch."""
         return bool(self.start or self.hours)
 
     def unclocked(self) -> Timetable:
@@ -124,7 +125,7 @@ class Timetable:
         return self.repeat.count(self.start) if self.repeat and self.start else 1
 
     def runs_per_repetition(self, conditions: int) -> int:
-        """On each link; with a duration the last cycle may stay incomplete, and the next repetition goes on with it."""
+        """Return the number of runs on each link. With a duration the last cycle may be incomplete; the next repetition continues it."""
         if self.cycles is not None:
             return self.cycles * conditions
         return int((self.duration_h or 0) * 3600 / (self.every_s or math.inf) + 1e-9)
@@ -133,13 +134,13 @@ class Timetable:
         return self.runs_per_repetition(conditions) * self.repetitions
 
     def begins_at(self, repetition: int, launched_at: datetime) -> datetime:
-        """When a repetition, from 0, begins; not before the launch."""
+        """Return when a repetition begins, but not before the launch. Repetitions count from 0."""
         if self.start is None:
             return launched_at
         return max(launched_at, self.start.after_days(repetition * (self.repeat.every.days if self.repeat else 0)))
 
     def openings(self, zone: str | None) -> Openings | None:
-        """Of a link with this zone; None where it is always open."""
+        """Return the opening hours of a link in this time zone; None if it is always open."""
         return Openings(self.hours, zone or "UTC") if self.hours else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -158,7 +159,7 @@ class Timetable:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Timetable:
-        """That which to_dict wrote."""
+        """Read the timetable that to_dict wrote."""
         clock = ("start_at", "opening_hours", "repeat")
         start, repeat = data.get("start_at"), data.get("repeat")
         return cls(

@@ -50,7 +50,7 @@ class SlotBegins:
         return f"slot of {self.every_s:g} s from second {self.at_s:g}"
 
     def last_begin(self, now: datetime) -> datetime:
-        """When the slot began in which now is."""
+        """Return when the current slot began."""
         minute = now.replace(second=0, microsecond=0)
         since_s = (now - minute).total_seconds() - self.at_s
         if 60 % self.every_s:  # not a part of a minute: counted from 1970
@@ -89,13 +89,13 @@ class Trigger:
         return datetime.combine(self.until + DAY, time(), UTC) if self.until else None
 
     def to_dict(self) -> dict[str, Any]:
-        """As the campaign file has it."""
+        """Return the trigger as the campaign file writes it."""
         limits = {"pause_s": self.pause_s, "most_per_day": self.most_per_day, "most": self.most}
         return {"when": _when_dict(self.when), **limits, **({"until": self.until.isoformat()} if self.until else {})}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Trigger:
-        """That which to_dict wrote."""
+        """Read the trigger that to_dict wrote."""
         until = data.get("until")
         return cls(
             _when_of(data["when"]),
@@ -121,8 +121,8 @@ def _when_of(data: Mapping[str, Any]) -> When:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why runs were started: kept with each of them. at: of the value that did it, the slot or the call. value: None for a call
-    that brought none; of a slot by how many seconds it had begun."""
+    """The cause that started runs; each of them keeps it. at: time of the value, of the slot or of the call. value: None for a call
+    without one; for a slot the seconds since it began."""
 
     name: str
     at: datetime
@@ -151,7 +151,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class NotYet:
-    """What is missing for it to fire, as a sentence."""
+    """The condition that is missing before the trigger fires, as a sentence."""
 
     why: str
 
@@ -180,7 +180,7 @@ def judge_quantity(when: QuantityHolds, seen: Sequence[Seen], now: datetime) -> 
 
 
 def _held_s(when: QuantityHolds, values: Sequence[Seen]) -> float:
-    """From the first of the last values that hold, without a long gap, to the last."""
+    """Return for how many seconds the condition has held up to the last value, without a long gap."""
     first = last = values[-1]
     for each in reversed(values):
         if not when.holds(each.value) or (first.at - each.at).total_seconds() > FRESH_S:
@@ -190,13 +190,13 @@ def _held_s(when: QuantityHolds, values: Sequence[Seen]) -> float:
 
 
 def looks_back_s(when: QuantityHolds) -> float:
-    """How old a value may be that still matters."""
+    """Return how old, in seconds, a value may be and still matter."""
     return when.for_s + 2 * FRESH_S
 
 
 def too_rare(when: QuantityHolds, spaces_s: Mapping[str, float | None]) -> str | None:
-    """What speaks against it where no source says its quantity as often as it must be said. spaces_s: by source, from one value to the
-    next; None where that is not known yet."""
+    """Explain why a trigger cannot work: no source states its quantity often enough; None if one does. spaces_s: by source, seconds
+    between values; None where that is not known yet."""
     counted = {source: space for source, space in spaces_s.items() if when.source in (None, source)}
     known = {source: space for source, space in counted.items() if space is not None}
     if not counted or len(known) < len(counted) or min(known.values()) <= FRESH_S:
@@ -222,7 +222,7 @@ def judge_slot(when: SlotBegins, now: datetime) -> Cause | NotYet:
 
 @dataclass(frozen=True, slots=True)
 class Fired:
-    """What was fired before. in_day: in the last 24 hours. oldest_in_day_at: the first of these."""
+    """The history of a trigger's firing. in_day: in the last 24 hours. oldest_in_day_at: the first of these."""
 
     total: int = 0
     in_day: int = 0
@@ -231,12 +231,12 @@ class Fired:
 
 
 def is_over(trigger: Trigger, fired: Fired, now: datetime) -> bool:
-    """Whether it never fires again."""
+    """Return whether it will never fire again."""
     return fired.total >= trigger.most or (trigger.ends_at is not None and now >= trigger.ends_at)
 
 
 def free_at(trigger: Trigger, fired: Fired) -> datetime | None:
-    """When its rate lets it fire next; None where nothing was fired of late."""
+    """Return when its rate limits let it fire next; None if it has not fired recently."""
     moments = []
     if fired.last_at:
         moments.append(fired.last_at + timedelta(seconds=trigger.pause_s))
@@ -246,7 +246,7 @@ def free_at(trigger: Trigger, fired: Fired) -> datetime | None:
 
 
 def refusal(trigger: Trigger, fired: Fired, now: datetime) -> str | None:
-    """Why it may not fire now, whatever holds."""
+    """Explain why it may not fire now, whatever its condition; None if it may."""
     if fired.total >= trigger.most:
         return f"It has fired {fired.total} times, as often as it may."
     if trigger.ends_at and now >= trigger.ends_at:
@@ -259,7 +259,7 @@ def refusal(trigger: Trigger, fired: Fired, now: datetime) -> str | None:
 
 
 def waiting_for(trigger: Trigger) -> str:
-    """What a page says of a trigger that waits."""
+    """Describe what a waiting trigger waits for, for pages."""
     when = trigger.when
     if isinstance(when, Called):
         return "a signed call"

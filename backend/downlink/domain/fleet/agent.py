@@ -1,4 +1,4 @@
-"""What an agent says of itself, and the one thing that it should do next."""
+"""Reports of an agent, and the order that follows from them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class AgentStatus(StrEnum):
 
 
 class Spooled(StrEnum):
-    """What is to become of an attempt's chunks at an agent. ASKED: they are wanted now, though their run has ended."""
+    """Fate of an attempt's chunks at an agent. ASKED: they are wanted now, although their run has ended."""
 
     KEPT = "kept"
     ASKED = "asked"
@@ -81,7 +81,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class AgentReport:
-    """What a poll says. spool: runs with chunks that were not acknowledged."""
+    """The report in a poll. spool: runs with unacknowledged chunks."""
 
     status: AgentStatus
     run_id: UUID | None
@@ -108,7 +108,7 @@ class Order:
 def decide_order(
     report: AgentReport, assignment: Assignment | None, spooled: Mapping[UUID, Spooled] = EMPTY
 ) -> Order | None:
-    """What the agent should do next, or None. spooled: of every run that the report names; what is not in it is kept.
+    """Return the agent's next order, or None. spooled: fate of every run that the report names; a run that is missing there is kept.
 
     Follows from state alone, so that asking twice gives the same order and every order is safe to receive twice.
     """
@@ -174,7 +174,7 @@ def phase_after_restart(report: AgentReport, run: Assignment) -> HostPhase | Non
 
 
 def why_not_served(protocol: int) -> ConflictError | None:
-    """Why an agent that speaks this version of the protocol is not served; None where it is."""
+    """Return the error for an agent of an unsupported protocol version; None for a supported one."""
     versions = f"This server speaks version {PROTOCOL} of the agent protocol, and this agent version {protocol}"
     if protocol < PROTOCOL:
         todo = (
@@ -189,7 +189,7 @@ def why_not_served(protocol: int) -> ConflictError | None:
 
 
 def is_own_address(address: str, data_host: str) -> bool:
-    """Whether a data port's address, host:port, is at an agent's data host."""
+    """Return whether a data port's address, host:port, is at an agent's data host."""
     return _host(address.rpartition(":")[0].strip("[]")) == _host(data_host)
 
 
@@ -214,5 +214,5 @@ def is_present(status: AgentStatus, last_seen_at: datetime | None, is_in_run: bo
 
 
 def is_free(status: AgentStatus, last_seen_at: datetime | None, now: datetime) -> bool:
-    """Whether a run may be given to this agent, which no other run holds: late chunks wait, measurements do not."""
+    """Return whether an agent that no run holds may be given one: late chunks wait, measurements do not."""
     return status in (AgentStatus.IDLE, *_HOLDING) and is_online(last_seen_at, now)

@@ -33,7 +33,7 @@ class ControlOption:
     most: int
 
     def accepts(self, value: Scalar) -> bool:
-        """As the agent reads it: a file may hold true for on, and the number 4 for the choice 4.0."""
+        """Return whether the agent would take this value: a file may write true for on, and the number 4 for the choice 4.0."""
         text = _spell(value)
         if self.choices:
             return {"true": "on", "false": "off"}.get(text, text) in self.choices or f"{text}.0" in self.choices
@@ -41,7 +41,7 @@ class ControlOption:
 
     @property
     def allowed(self) -> str:
-        """What may be given, for people."""
+        """Describe the allowed values, for people."""
         return f"one of {', '.join(self.choices)}" if self.choices else whole_number(self.least, self.most)[0]
 
 
@@ -71,7 +71,7 @@ HELD = "registered already"
 
 @dataclass(frozen=True, slots=True)
 class HostControls:
-    """What a host said when its agent started.
+    """Abilities of a host, as its agent reported them when it started.
 
     refused: controls of the agent's own that it could not run, with the reason. options: by own control and option.
     transports: the kinds of flow that its agent carries. transport_options: what these take, as far as it says. offers: bounds of
@@ -87,7 +87,7 @@ class HostControls:
     is_ipv6: bool = False
 
     def part_faults(self, flow: FlowPlan, part: str) -> Iterator[ControlFault]:
-        """What speaks against a flow in which this host is the sender, the receiver or a relay."""
+        """Yield the faults of a flow in which this host is the sender, the receiver or a relay."""
         transport = flow.transport
         if part == "sender":
             yield from self.faults(transport)
@@ -138,7 +138,7 @@ class HostControls:
         yield from _option_faults("an offer", asdict(flow.offer), self.offers or None)
 
     def faults(self, transport: Transport) -> Iterator[ControlFault]:
-        """What speaks against a flow over this transport; nothing where only a run can tell."""
+        """Yield the faults of a flow over this transport; nothing where only a run can tell."""
         if isinstance(transport, Split | Intcp):
             yield from self._carrier_faults(transport, "sender")
         if isinstance(transport, Tcp):
@@ -163,7 +163,7 @@ class HostControls:
 
 
 def read_host_controls(host: Mapping[str, Any]) -> HostControls | None:
-    """From the facts that an agent sent; None from one that does not tell what its controls take."""
+    """Read the abilities from an agent's facts; None if it does not report what its controls take."""
     told = host.get("control_options")
     if told is None:
         return None

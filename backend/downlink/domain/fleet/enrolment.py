@@ -1,4 +1,4 @@
-"""How a host becomes an agent: the rule for its name and what to type on it."""
+"""Enrolment of a host as an agent: the rule for its name, and the commands to type on it."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What is known of an agent's host. facts: what the agent said of it last; empty for an agent that is not there.
+    """Knowledge about an agent's host. facts: the agent's last report; empty for an agent that does not exist.
 
     absence: why it can take no run now. found: its latest fingerprints, the last one first. rival: what is said of a second host
     with its identity.
@@ -102,8 +102,8 @@ def uses_of(campaign: Campaign, links: Sequence[Link]) -> list[Use]:
 
 
 def find_refused(campaign: Campaign, links: Sequence[Link], hosts: Mapping[str, Host]) -> Iterator[Conflict]:
-    """What an agent would refuse in every run: a part that it does not take, a setting that it cannot change, too little disk,
-    a path trace that is too short.
+    """Yield conflicts for everything that an agent would refuse in every run: a part, a setting, too little disk space, a path trace
+    that is too short.
 
     links: those that have every sender that is asked for. hosts: by agent; one that is not there, or says nothing of a
     matter, is not judged.
@@ -169,7 +169,7 @@ def _budget_unheld(campaign: Campaign, use: Use, host: Host) -> Iterator[tuple[s
 
 
 def _what_helps(name: str, why: str | None) -> str:
-    """What every run sets cannot be left out. why: what the agent says is in the way."""
+    """Describe the remedy for a setting that cannot be made. why: the obstacle that the agent reported."""
     root = "Allow it there" if why else "Run the agent as root or with CAP_NET_ADMIN, allow the setting in its policy"
     else_ = "write `settings: best_effort` in the campaign file to measure without it, on record"
     if name in ALWAYS_ASKED:
@@ -199,7 +199,7 @@ def _settings_refused(use: Use, host: Host, is_best_effort: bool) -> Iterator[tu
 
 
 def can_have(host: Host, name: str, value: str) -> bool | None:
-    """Whether a host can have the setting at this value; None where its agent does not say."""
+    """Return whether a host can have the setting at this value; None if its agent does not report that."""
     writable = host.facts.get("settings_writable")
     if writable is None:
         return None
@@ -225,7 +225,7 @@ def _disk_short(campaign: Campaign, use: Use, host: Host) -> Iterator[tuple[str,
 
 
 def disk_bytes(campaign: Campaign, use: Use) -> int:
-    """What the traces of one run need at this end, as its agent counts it."""
+    """Return the bytes that one run's traces need at this end, as its agent estimates them."""
     lasts_s = use.condition.stop.seconds or deadline_s(use.condition, use.link)
     polled_ms = SENDER_MS if use.is_sender else RECEIVER_MS
     is_acks = use.is_sender and campaign.sampling is Sampling.PER_ACK
@@ -234,5 +234,5 @@ def disk_bytes(campaign: Campaign, use: Use) -> int:
 
 
 def megabytes(volume: int) -> str:
-    """For people."""
+    """Format a volume in MB, for people."""
     return f"{volume / 1e6:,.0f} MB"

@@ -1,4 +1,4 @@
-"""Which start of an agent speaks: an identity that was copied to a second host is used by one of them alone."""
+"""Instances of an agent: if its identity was copied to a second host, only one of them may use it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_instance(header: str | None) -> Instance | None:
 
 
 def takes_over(current: Mapping[str, Any] | None, shown: Instance, is_current_there: bool) -> bool | None:
-    """Whether this start becomes the agent; None where it is the agent already, False where another one is.
+    """Return whether this instance becomes the agent; None if it is the agent already, False if another one is.
 
     A restart in the same place ends the start before it: one lock keeps two from running there. Elsewhere it has to be silent first.
     """

@@ -1,4 +1,4 @@
-"""What the owners of hosts allow, held against a plan: runs that an agent would refuse or break off. Pure.
+"""The limits of hosts' owners, compared with a plan: runs that an agent would refuse or break off. Pure.
 
 Policies are the owners' own (docs/operations.md). The agent enforces them; here they are foreseen, as it judges them
 (agents/internal/agent/trial/policy.go, agents/internal/agent/rest.go).
@@ -26,7 +26,7 @@ WEEK_MIN, DAY_MIN = 7 * 24 * 60, 24 * 60
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """What all runs of a host's month may move. resets_on: the next one's first day by its clock."""
+    """The monthly limit of a host, over all runs. resets_on: first day of the next month by its clock."""
 
     limit_bytes: int
     used_bytes: int
@@ -39,7 +39,7 @@ class Month:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What an owner allows; None or empty for no bound. utc_offset: of the host's clock."""
+    """The limits that an owner sets; None or empty for no limit. utc_offset: of the host's clock."""
 
     max_seconds: float | None
     max_bytes: int | None
@@ -49,18 +49,18 @@ class Policy:
     utc_offset: timedelta
 
     def local(self, moment: datetime) -> datetime:
-        """By the host's clock."""
+        """Return the moment by the host's clock."""
         return (moment.astimezone(UTC) + self.utc_offset).replace(tzinfo=None)
 
 
 def read_month(facts: Mapping[str, Any]) -> Month | None:
-    """From what an agent said of its host."""
+    """Read the monthly limit from an agent's facts."""
     said = (facts.get("policy") or {}).get("month")
     return Month(said["limit_bytes"], said["used_bytes"], date.fromisoformat(said["resets_on"])) if said else None
 
 
 def read_policy(facts: Mapping[str, Any]) -> Policy | None:
-    """From what an agent said of its host; None from one that does not say."""
+    """Read the owner's limits from an agent's facts; None if it does not report them."""
     said = facts.get("policy")
     if said is None:
         return None
@@ -77,7 +77,7 @@ def read_policy(facts: Mapping[str, Any]) -> Policy | None:
 def find_disallowed(
     campaign: Campaign, links: Sequence[Link], hosts: Mapping[str, Host], runs: Sequence[PlannedRun], now: datetime
 ) -> Iterator[Conflict]:
-    """Where a plan exceeds what the owners of its hosts allow: blocking where no such run can ever be, one for each agent and bound."""
+    """Yield a conflict for each agent and limit that the plan exceeds; blocking if no such run can ever take place."""
     policies = {name: policy for name, host in hosts.items() if (policy := read_policy(host.facts))}
     uses = [use for use in uses_of(campaign, links) if use.agent in policies]
     seen: set[tuple[str, str]] = set()
@@ -117,7 +117,8 @@ def _too_long(use: Use, policy: Policy) -> Iterator[Conflict]:
 
 
 def _too_many_bytes(use: Use, policy: Policy) -> Iterator[Conflict]:
-    """By bytes the agent refuses it at once; by seconds a link at its nominal rate would take more, and the run is broken off."""
+    """Yield the byte limits that one run exceeds. The agent refuses a run by bytes at once; a run by seconds is broken off if the
+    link reaches its nominal rate."""
     volume, is_certain = _volume(use), use.condition.stop.bytes is not None
     of_month = policy.month.limit_bytes if policy.month else None
     for name, most in (("max_bytes", policy.max_bytes), ("monthly_bytes", of_month)):
@@ -147,7 +148,7 @@ def _too_fast(use: Use, policy: Policy) -> Iterator[Conflict]:
 
 
 def _volume(use: Use) -> int:
-    """What one run moves at this host, payload: its own flows by bytes, all that the link carries by seconds."""
+    """Return the payload that one run moves at this host: its own flows by bytes, the whole link by seconds."""
     if use.condition.stop.bytes is not None:
         return use.condition.stop.bytes * len(use.flows)
     is_whole = len(use.flows) == len(use.condition.flows)
@@ -155,7 +156,7 @@ def _volume(use: Use) -> int:
 
 
 def _span_s(use: Use) -> float:
-    """For how long an agent must be free of quiet hours to take the run."""
+    """Return for how many seconds an agent must be free of quiet hours to take the run."""
     return deadline_s(use.condition, use.link) + START_MARGIN_S
 
 
@@ -188,7 +189,7 @@ def _in_quiet_hours(
 
 
 def _quiet_minutes(hours: Sequence[Hours]) -> list[bool]:
-    """Of each minute of a week, from Monday on."""
+    """Return for each minute of a week, from Monday on, whether it is quiet."""
     quiet = [False] * WEEK_MIN
     for each in hours:
         lasts = each.closes - each.opens if each.closes > each.opens else each.closes - each.opens + DAY_MIN
@@ -214,7 +215,7 @@ def _is_hit(quiet: Sequence[bool], begins: datetime, span_s: float) -> bool:
 def _beyond_month(
     agent: str, policy: Policy, due: Sequence[tuple[PlannedRun, Use]], now: datetime
 ) -> Iterator[Conflict]:
-    """What the runs until the host's month ends would take, beside what is left of it."""
+    """Yield a conflict if the runs until the host's month ends would take more than is left of it."""
     month = policy.month
     if month is None:
         return

@@ -21,7 +21,7 @@ LEAST_TRIPLE = 4096
 
 
 class Scope(StrEnum):
-    """What a setting reaches: one network namespace, the whole host, or one route."""
+    """Scope of a setting: one network namespace, the whole host, or one route."""
 
     NAMESPACE = "namespace"
     HOST = "host"
@@ -45,12 +45,12 @@ def settings() -> Mapping[str, Setting]:
 
 
 def is_host_wide(name: str) -> bool:
-    """Whether a change reaches every namespace of the host, so that two runs may not share it."""
+    """Return whether a change affects every namespace of the host, so that two runs may not share it."""
     return _SETTINGS[name].scope is Scope.HOST
 
 
 def whole_number(least: int, most: int = MAX_INT) -> tuple[str, Callable[[str], bool]]:
-    """What is allowed, in words, and the test of a text."""
+    """Return a description of the allowed numbers, and the test of a text."""
 
     def accepts(text: str) -> bool:
         return re.fullmatch(r"[0-9]{1,10}", text) is not None and least <= int(text) <= most

@@ -1,4 +1,4 @@
-"""What each host setting does, in one sentence for people who plan a campaign.
+"""Meanings of the host settings, in one sentence each, for people who plan a campaign.
 
 After Linux 6.x: Documentation/networking/ip-sysctl.rst, net/ipv4/tcp_cubic.c, ip-route(8).
 """

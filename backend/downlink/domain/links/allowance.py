@@ -11,7 +11,7 @@ from downlink.domain.zone import moment_of
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """From its first moment to the next month's, in UTC."""
+    """A month from its first moment to the next month's, in UTC."""
 
     from_at: datetime
     to_at: datetime
@@ -19,7 +19,7 @@ class Month:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a link may carry in this month and what agents reported of it."""
+    """The monthly volume that a link may carry, and the part that agents have reported as used."""
 
     limit_bytes: int
     used_bytes: int
@@ -31,7 +31,7 @@ class Allowance:
 
 
 def month_of(now: datetime, reset_day: int, zone: str | None) -> Month:
-    """That in which a moment lies. reset_day: 1 to 28, the days that every month has. zone: an IANA name, None for UTC."""
+    """Return the month of a moment. reset_day: 1 to 28, the days that every month has. zone: an IANA name, None for UTC."""
     clock = ZoneInfo(zone or "UTC")
     local = now.astimezone(clock)
     month = _begin(local.year, local.month, reset_day, clock)

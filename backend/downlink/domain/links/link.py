@@ -60,7 +60,7 @@ class Link:
 
     @property
     def receivers(self) -> tuple[str, ...]:
-        """In the order in which campaigns count them from 1."""
+        """All receivers, in the order in which campaigns count them from 1."""
         return (self.receiver, *self.further_receivers)
 
 

@@ -1,4 +1,5 @@
-"""What a path trace says of itself (docs/paths.md): stations, constellation, route rule and radio, each number checked when it is made."""
+"""The header of a path trace (docs/paths.md): stations, constellation, route rule and radio. Each number is checked when it is
+created."""
 
 from __future__ import annotations
 
@@ -92,7 +93,7 @@ class LossCurve:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How long a changed hop carries nothing: drawn again for each change, uniform from least to most."""
+    """The silence of a changed hop: drawn for each change, uniformly from least to most."""
 
     least_ms: float = 0.0
     most_ms: float = 0.0
@@ -120,7 +121,7 @@ class LinkModel:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """When a path changes. stay_s: `shortest` alone; slot_s and offset_s (of the first slot's end): `slots` alone."""
+    """The rule for path changes. stay_s: `shortest` alone; slot_s and offset_s (of the first slot's end): `slots` alone."""
 
     rule: str = "shortest"
     stay_s: float = 15.0
@@ -137,7 +138,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Constellation:
-    """Which satellites: a code, or an element file by name and SHA-256. The radii are geocentric, over the whole trace."""
+    """The satellites: a code, or an element file by name and SHA-256. The radii are geocentric, over the whole trace."""
 
     code: str | None
     file: str | None

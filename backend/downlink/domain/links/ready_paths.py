@@ -26,7 +26,7 @@ PLACES: Mapping[str, Station] = {
 
 @dataclass(frozen=True, slots=True)
 class ReadyPath:
-    """What `paths make NAME` makes where nothing else is asked for."""
+    """The default parameters of `paths make NAME`."""
 
     code: str
     stations: tuple[str, ...]
@@ -36,7 +36,7 @@ class ReadyPath:
 
 
 def _both(name: str, stations: tuple[str, ...], elevation_deg: float, isl: str, what: str) -> dict[str, ReadyPath]:
-    """For the shell of 1150 km and, with a suffix, for that of 550 km."""
+    """Return the path for the shell of 1150 km and, with a suffix, for that of 550 km."""
     return {
         name: ReadyPath(REFERENCE, stations, elevation_deg, isl, f"{what}, 1150 km"),
         f"{name}-550": ReadyPath(LOWER, stations, 25.0, isl, f"{what}, 550 km"),

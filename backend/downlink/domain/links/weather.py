@@ -1,4 +1,4 @@
-"""What an emulated link meets during a run: the same for all that is compared with each other."""
+"""Seeds of emulated links: runs that are compared with each other meet the same conditions."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class WeatherSource:
 
     @property
     def host(self) -> str:
-        """What may be shown of the URL."""
+        """Host name of the URL, which is the part that pages may show."""
         return urlsplit(self.url).hostname or ""
 
     @property
@@ -76,7 +76,7 @@ class WeatherSource:
 
 
 def place_of(latitude: float, longitude: float) -> Place:
-    """Where something is, as exactly as it is told to others."""
+    """Return a position as exactly as other hosts may learn it."""
     # `+ 0.0`: there is no place at minus zero.
     return Place(round(latitude, DECIMALS) + 0.0, round(longitude, DECIMALS) + 0.0)
 
@@ -92,7 +92,7 @@ def check_place(latitude: float | None, longitude: float | None) -> None:
 
 
 def next_ask_at(asked_at: datetime, every: timedelta, failures: int) -> datetime:
-    """When a place is asked about again. Each failure in a row after the first doubles the pause, up to six hours."""
+    """Return when to ask about a position again. Each failure in a row after the first doubles the pause, up to six hours."""
     pause: timedelta = every * 2 ** min(max(failures - 1, 0), 10)
     return asked_at + max(every, min(pause, LONGEST_PAUSE))
 
@@ -100,7 +100,7 @@ def next_ask_at(asked_at: datetime, every: timedelta, failures: int) -> datetime
 def read_source(
     name: str | None, url: str, quantities: str, time_pointer: str, zone: str, every_min: int
 ) -> WeatherSource:
-    """What an admin wrote. ValueError begins with the setting that is wrong, without its prefix, and never repeats the URL."""
+    """Read an admin's settings. Raise ValueError, which begins with the faulty setting without its prefix, and never repeats the URL."""
     if not url.startswith(("http://", "https://")) or not all(url.count(each) == 1 for each in FIELDS):
         raise ValueError("URL must begin with https:// and hold {latitude} and {longitude}, once each")
     plain = url.replace(FIELDS[0], "0").replace(FIELDS[1], "0")
@@ -158,7 +158,7 @@ def _check_pointer(which: str, pointer: str) -> None:
 
 
 def is_pointer(text: str) -> bool:
-    """Whether this is a JSON pointer into something: each part begins with a slash, and `~` comes as `~0` or `~1` alone."""
+    """Return whether this is a JSON pointer (RFC 6901) to a part of a document, of at most 200 characters."""
     return re.fullmatch(r"(/([^/~]|~[01])*)+", text) is not None and len(text) <= 200
 
 

@@ -1,4 +1,4 @@
-"""How a notice leaves: where it may go, what it looks like, how it is signed, and when it is tried again."""
+"""Delivery of a notice: allowed addresses, message format, signature and retries."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Message:
 
 
 def next_try_at(tries: int, now: datetime) -> datetime:
-    """When a notice is due again after so many tries: after 30 s, then four times as long each time, 11 hours in all."""
+    """Return when a notice is due again after so many tries: after 30 s, then four times as long each time, 11 hours in all."""
     pause: timedelta = FIRST_PAUSE * 4 ** (tries - 1)
     return now + pause
 
@@ -70,12 +70,12 @@ def networks_of(text: str) -> Networks:
 
 
 def is_named(address: Address, allowed: Networks) -> bool:
-    """Whether the admin has named a network with this address."""
+    """Return whether the admin has named a network with this address."""
     return any(each in network for network in allowed for each in _faces(address) if each.version == network.version)
 
 
 def may_be_called(address: Address, allowed: Networks) -> bool:
-    """Whether the server sends to this address: one of the public internet, or in a network that the admin has named."""
+    """Return whether the server may send to this address: one of the public internet, or in a network that the admin has named."""
     return is_named(address, allowed) or all(_is_public(each) for each in _faces(address))
 
 
@@ -87,7 +87,7 @@ def _is_public(address: Address) -> bool:
 
 
 def _faces(address: Address) -> list[Address]:
-    """Where packets to it go: IPv6 may carry an IPv4 address."""
+    """Return the addresses that packets to it reach: IPv6 may carry an IPv4 address."""
     if isinstance(address, IPv4Address):
         return [address]
     if address.ipv4_mapped or address in _NAT64:
@@ -141,7 +141,7 @@ def _invalid(message: str) -> InvalidError:
 
 
 def shown_target(kind: str, target: str) -> str:
-    """What a page says of where a channel leads: the path of an incoming webhook is a secret of its own."""
+    """Return the target as pages show it: the path of an incoming webhook is a secret."""
     if kind == "email":
         return target
     parts = urlsplit(target)
@@ -163,7 +163,7 @@ def chat_body(message: Message) -> bytes:
 
 
 def signing_headers(secret: str, message_id: str, body: bytes, now: datetime) -> dict[str, str]:
-    """Those of the Standard Webhooks specification: HMAC-SHA256 over `id.timestamp.body`."""
+    """Return the headers of the Standard Webhooks specification: HMAC-SHA256 over `id.timestamp.body`."""
     stamp = str(int(now.timestamp()))
     key = base64.b64decode(secret.removeprefix("whsec_"))
     mark = hmac.new(key, f"{message_id}.{stamp}.".encode() + body, hashlib.sha256).digest()

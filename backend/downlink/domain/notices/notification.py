@@ -1,4 +1,4 @@
-"""What people are notified of, outside of the dashboard: from what happened to notices, each of them once."""
+"""Notifications outside of the dashboard: facts become notices, each of them once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_CHANNELS = 20
 
 
 class Topic(StrEnum):
-    """What a channel may ask for."""
+    """Topics that a channel may select."""
 
     CAMPAIGN_ENDED = "campaign_ended"
     FAILURES = "failures"
@@ -41,7 +41,7 @@ ChannelKind = Literal["webhook", "chat", "email"]
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What one channel asks for. own_of: the account whose campaigns and links alone it is about; None for all.
+    """The selection of one channel. owner_id: the account to whose campaigns and links it is limited, if is_own_only.
 
     failures_in_row: from how many on. gone_after_min: how long an agent must be silent.
     """
@@ -53,7 +53,7 @@ class Wishes:
     owner_id: UUID | None = None
 
     def asks(self, topic: Topic, owner_id: UUID | None) -> bool:
-        """Whether it is about this, whose owner is given. What nobody owns is in nobody's own."""
+        """Return whether the channel wants this topic of things of this owner. Things without an owner belong to nobody's selection."""
         return topic in self.topics and (not self.is_own_only or (owner_id is not None and owner_id == self.owner_id))
 
 
@@ -111,7 +111,7 @@ class AgentSight:
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """What was carried of what is allowed.
+    """The used part of a limit.
 
     month: until when, of a link's allowance or of what a host's owner allows, such as 2026-12-01; None for a campaign's limit.
     """
@@ -149,7 +149,8 @@ class Departure:
     in_row: Sequence[UUID]
 
     def key_of(self, run_id: UUID) -> str:
-        """Of a notice about one of the runs in its row. A channel that has one for any of them gets no second one."""
+        """Return the key of a notice about one of the runs in its row. A channel that has a notice for any of them gets no second
+        one."""
         return f"run:{run_id}:unexpected:{self.expectation}"
 
     @property
@@ -182,7 +183,7 @@ def failing(ends: Iterable[RunEnd], least: int) -> list[Notice]:
 
 
 def _failing(series: Sequence[RunEnd], least: int) -> Notice:
-    """As it was when the last of so many ended: how many more there are by now would depend on when one looks."""
+    """Return the notice of a series of failures, as it was when the last of `least` ended; it does not depend on when one looks."""
     first, last = series[0], series[least - 1]
     reasons = sorted({end.reason or end.state for end in series[:least]})
     runs, were = ("a run", "was") if least == 1 else (f"{least} runs in a row", "were")
@@ -224,8 +225,7 @@ def departed(departure: Departure) -> Notice:
 def agent_changed(
     sight: AgentSight, is_noted_gone: bool, after_min: int, watched_since: datetime, now: datetime
 ) -> Notice | None:
-    """That an agent is gone, or is back after that was said. watched_since: earlier silence is the server's own, as that of a run is
-    the run's."""
+    """Return a notice that an agent is gone, or is back after such a notice. watched_since: earlier silence is the server's own."""
     if is_noted_gone:
         return _back(sight, now) if sight.is_online else None
     silent_since = max(sight.last_seen_at, watched_since, sight.let_go_at or watched_since)
@@ -260,7 +260,7 @@ def _back(sight: AgentSight, now: datetime) -> Notice:
 
 
 def volume_used(volume: Volume, now: datetime) -> Notice | None:
-    """That four fifths are used."""
+    """Return a notice that VOLUME_SHARE of a limit is used; None before that."""
     if volume.used_bytes < VOLUME_SHARE * volume.limit_bytes:
         return None
     percent = 100 * volume.used_bytes // volume.limit_bytes
@@ -283,7 +283,7 @@ def volume_used(volume: Volume, now: datetime) -> Notice | None:
 
 
 def notice_of_test(channel: str, key: str, now: datetime) -> Notice:
-    """What the test button sends."""
+    """Return the notice that the test button sends."""
     text = f"This is a test of the channel {channel}. Notifications of this server arrive here."
     return Notice(f"test:{key}", TEST, "test", now, "Test of notifications", text, "/notifications")
 

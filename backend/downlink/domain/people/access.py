@@ -1,4 +1,4 @@
-"""Who acts, and what they may do."""
+"""Actors and callers, and what each may do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from downlink.domain.people.permission import TABLE, Reach, Role, Verb, is_allow
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who changed something. The id tells two of one name apart; the command line of the server has none.
+    """The author of a change. The id distinguishes two of the same name; the server's command line has none.
 
     account_id: whose access it was done with; None for what belongs to no account.
     """
@@ -29,7 +29,8 @@ COMMAND_LINE = Actor("command line", "command line")
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks. A session has all scopes, a token those that it was made with. id: the session's, the token's or the share link's.
+    """The caller of the API. A session has all scopes, a token those that it was made with. id: of the session, the token or the share
+    link.
 
     user_id: of a session, its account; token_of: of a token, the account that it was made by, None for one of the command line.
     campaign_id: of a visitor, the campaign that the link was made for.
@@ -47,7 +48,7 @@ class Caller:
 
     @property
     def account_id(self) -> UUID | None:
-        """Whose things are the caller's own."""
+        """The account that owns what the caller creates."""
         return self.user_id or self.token_of
 
     @property
@@ -64,12 +65,12 @@ class Caller:
 
     @property
     def may_any(self) -> list[Verb]:
-        """What this caller may do to whatever there is."""
+        """Return the verbs that this caller may use on everything."""
         return self._verbs(Reach.ANY)
 
     @property
     def may_own(self) -> list[Verb]:
-        """What this caller may do to its own things alone."""
+        """Return the verbs that this caller may use only on its own things."""
         return self._verbs(Reach.OWN)
 
     def _verbs(self, reach: Reach) -> list[Verb]:

@@ -1,4 +1,4 @@
-"""Who may do what, as one table: role by verb by owner, and the scope that an API token needs."""
+"""Permissions as one table: role by verb by owner, and the scope that an API token needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Role(StrEnum):
 
 
 class Reach(StrEnum):
-    """How far a role's verb reaches."""
+    """Reach of a role's verb."""
 
     NONE = "none"
     OWN = "own"
@@ -63,7 +63,7 @@ class Verb(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Which scope a token needs for a verb, and how far the verb reaches for each role."""
+    """The scope that a token needs for a verb, and the verb's reach for each role."""
 
     scope: Scope
     visitor: Reach
@@ -98,7 +98,7 @@ TABLE: Mapping[Verb, Rule] = {
 
 
 def reach_of(role: Role, verb: Verb) -> Reach:
-    """How far the verb reaches for this role."""
+    """Return the verb's reach for this role."""
     rule = TABLE[verb]
     by_role = {
         Role.VISITOR: rule.visitor,

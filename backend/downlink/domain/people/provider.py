@@ -1,4 +1,4 @@
-"""What an institute's identity provider may say of somebody, and which role follows from it."""
+"""Claims of an institute's identity provider about a person, and the role that follows from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RULE = re.compile(r"(?P<claim>[\w.:/-]{1,100})=(?P<value>[^=,]{1,200})->(?P<rol
 
 @dataclass(frozen=True, slots=True)
 class RoleRule:
-    """Who has this value in this claim has this role."""
+    """A rule: a person with this value in this claim has this role."""
 
     claim: str
     value: str
@@ -26,7 +26,7 @@ class RoleRule:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """Whom a provider lets in, and as what.
+    """The rules of admission for a provider's users.
 
     domains: of e-mail addresses that the provider has verified; empty: no such limit. otherwise: the role where no rule fits;
     None: refused. most: no claim gives more than this.

@@ -1,4 +1,4 @@
-"""What is computed of a flow, read from the one list of it (`quantities.csv`), and which of it a campaign asks about."""
+"""Quantities that are computed of a flow, read from `quantities.csv`, and those that a campaign may ask about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a link cannot give: a rate above its own, a round trip below what its orbit's height allows."""
+"""Checks for values that a link cannot produce: a rate above its own, a round trip below what its orbit's height allows."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ SPLIT = "split"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Of one flow. rate_bps: what arrived, else what was written. least_rtt_ms: by its sender's kernel. path: whether a proxy ends TCP on
-    its way; None where that was not judged. is_end_to_end: one TCP connection, without relays."""
+    """The values of one flow that are checked. rate_bps: received, else written. least_rtt_ms: by its sender's kernel. path: whether
+    a proxy ends TCP on its way; None where that was not judged. is_end_to_end: one TCP connection, without relays."""
 
     flow: int
     receiver: str

@@ -1,4 +1,4 @@
-"""What a campaign is held against: published values, each with the number of ours that it is compared to."""
+"""Published values that a campaign is compared with, each with the number of ours that corresponds to it."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class PublishedValue:
 
     @property
     def is_number(self) -> bool:
-        """Whether one number was published, not a range or a bound."""
+        """True if one number was published, not a range or a bound."""
         return self.least == self.most
 
     def to_dict(self) -> dict[str, Any]:
-        """As the campaign file has it."""
+        """Return the value as the campaign file writes it."""
         own = {key: value for key, value in asdict(self).items() if value not in (None, "")}
         side = own.pop("side")
         ends = {"least": own.pop("least"), "most": own.pop("most")}

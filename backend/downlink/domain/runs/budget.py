@@ -1,4 +1,4 @@
-"""What budgets leave a run that starts: the most that it may carry, so that no budget is broken whatever the link's rate is. Pure.
+"""The budget of a run that starts: the most that it may carry, so that no limit is broken at any rate of the link. Pure.
 
 A campaign's limit is shared by its runs on several links. What is reserved for those under way is theirs. Of the rest a run gets
 what it is expected to take, as do those that could start beside it; what is then left over is shared evenly among all of them.
@@ -19,7 +19,7 @@ DOES_NOT_HOLD = (
 
 
 class BudgetOf(StrEnum):
-    """Whose budget it is that leaves least."""
+    """The budget that leaves least: of the campaign or of the link."""
 
     CAMPAIGN = "campaign"
     LINK = "link"
@@ -45,7 +45,7 @@ class Ends:
 def budget_of(
     expected_bytes: int, campaign_left: int | None, beside: Collection[int], link_left: int | None
 ) -> Budget | None:
-    """What a run may carry; None where nothing limits it.
+    """Return the most that a run may carry; None if nothing limits it.
 
     expected_bytes: what it should take at most. campaign_left: of the campaign's limit, without what is reserved for its runs
     under way. beside: what runs of this campaign on other links are expected to take, which could start meanwhile.
@@ -62,12 +62,12 @@ def budget_of(
 
 
 def read_budget(row: Mapping[str, Any] | None) -> Budget | None:
-    """As a run's row has it."""
+    """Read the budget from a run's row."""
     return Budget(row["bytes"], BudgetOf(row["of"])) if row else None
 
 
 def share_of(budget: Budget, flows: Collection[Ends], agent: str) -> Budget | None:
-    """What one agent may move of it; None for one that is an end of no flow, and only relays.
+    """Return one agent's part of the budget; None for an agent that is an end of no flow, and only relays.
 
     An agent that takes part in every flow holds the run to all of it. Where there is no such agent, each has a share by the number
     of its flows. An agent counts a content that several flows share once, and the server counts it in each of them.

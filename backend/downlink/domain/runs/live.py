@@ -1,4 +1,4 @@
-"""What people watch of a running flow: its sender's own words, a second apart. Never a result."""
+"""Live values of a running flow: its sender's own statements, a second apart. They are never a result."""
 
 from __future__ import annotations
 
@@ -50,6 +50,6 @@ def left_flows(before: Mapping[str, Any], own: frozenset[int]) -> dict[str, Any]
 
 
 def shown(flows: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What pages get of these flows, in the order of their numbers: a rate instead of the count that it is made of."""
+    """Return the live values of the flows for pages, in the order of their numbers, without the counts that rates are made of."""
     ordered = sorted(flows.values(), key=lambda flow: int(flow["flow"]))
     return [{key: value for key, value in flow.items() if key != "acked_bytes"} for flow in ordered]

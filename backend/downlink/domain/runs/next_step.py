@@ -1,4 +1,4 @@
-"""What happens next to a run.
+"""The next step of a run under way.
 
 `decide` looks at a run, its hosts and the time, and says the next step; `decide_order` (domain/agent.py) says what an agent
 should do. Both are asked again and again, so that a lost answer or a restarted process needs no case of its own.
@@ -148,7 +148,7 @@ def _decide_uploading(run: RunView, now: datetime) -> Step | Wait:
 
 
 def _upload_limits(host: HostView, run: RunView) -> list[tuple[datetime, str]]:
-    """When this host's upload is no longer waited for, and why: it is silent, stands still, fails again and again, or takes too long."""
+    """Return when this host's upload is given up, and why: it is silent, stands still, fails again and again, or takes too long."""
     silent = _limit(run, max(run.state_at, host.heard_at or run.state_at), UPLOAD_SILENCE_S)
     stalled = _limit(run, max(run.state_at, host.stored_at or run.state_at), UPLOAD_STALL_S)
     is_hopeless = host.upload_orders > MAX_UPLOAD_ORDERS
@@ -162,18 +162,19 @@ def _upload_limits(host: HostView, run: RunView) -> list[tuple[datetime, str]]:
 
 
 def upload_limit_s(samples: int) -> float:
-    """How long an upload of so many samples may hold its link, at the slowest rate that is waited for."""
+    """Return for how many seconds an upload of so many samples may hold its link, at the slowest rate that is accepted."""
     return min(UPLOAD_MOST_S, UPLOAD_MARGIN_S + samples * SAMPLE_BYTES * 8 / SLOWEST_UPLOAD_BPS)
 
 
 def _limit(run: RunView, since: datetime, seconds: float) -> datetime:
-    """When more than the limit will have gone by since then, all of it watched; after a break agents come back one by one."""
+    """Return when the limit has passed since then, all of it watched; after a break agents come back one by one."""
     counted_from = max(since, run.watched_since + timedelta(seconds=AGENT_PAUSE_S))
     return counted_from + timedelta(seconds=seconds + MARGIN_RTTS * run.base_rtt_ms / 1000)
 
 
 def start_margin(base_rtt_ms: float) -> timedelta:
-    """From the decision to start to the run's zero: every end must hold its `go` by then, over a path as slow as the link."""
+    """Return the time from the decision to start to the run's zero: by then every end must hold its `go`, over a path as slow as the
+    link."""
     return timedelta(seconds=START_MARGIN_S + 4 * base_rtt_ms / 1000)
 
 

@@ -1,4 +1,4 @@
-"""What agents of one kernel cannot do in one run: a setting or a congestion control of the kernel is there once."""
+"""Conflicts between agents of one kernel in one run: a setting or a congestion control of the kernel exists once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose turn it is: whether a planned run starts now, has missed its time, or waits, and then until when.
+"""The turn of a planned run: it starts now, has missed its time, or waits until a moment.
 
 `decide_turn` looks at the first planned run of a campaign on a link. `decide` (domain/next_step.py) follows it from there.
 """
@@ -61,7 +61,7 @@ class AgentView:
 
 @dataclass(frozen=True, slots=True)
 class LinkState:
-    """What a run finds on its link. held: resources that runs hold, and whether one holds it for itself alone.
+    """The view of a run's link. held: resources that runs hold, and whether one holds them exclusively.
 
     agents: those that exist and are not revoked. last_end_at: when a run last gave the link back; earlier_cycles_end_at: the
     last one of this campaign's earlier cycles, needed where the campaign pauses between cycles. used_bytes: what the campaign
@@ -94,7 +94,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """It never starts, and why."""
+    """The run never starts, for this reason."""
 
     reason: Reason
     detail: str
@@ -104,7 +104,7 @@ Turn = Lease | Miss | Wait
 
 
 def decide_turn(run: PlannedTurn, campaign: Campaign, link: LinkState, now: datetime) -> Turn:
-    """What becomes of a planned run now. After Wait(until), ask again then, or when something of the link state has changed."""
+    """Decide on a planned run now. After Wait(until), ask again at that moment, or when the link state has changed."""
     if now < run.due_at:
         return Wait(run.due_at)
     starts_from = max(now, _not_before(run, campaign, link))
@@ -136,7 +136,7 @@ def _too_late(run: PlannedTurn, campaign: Campaign, link: LinkState, latest: dat
 
 
 def _over_budget(run: PlannedTurn, campaign: Campaign, link: LinkState) -> str | None:
-    """Which budget the run might break, in a sentence."""
+    """Name the budget that the run might break, in a sentence; None if there is none."""
     limit, allowance = campaign.limits.bytes, link.allowance
     if limit is not None and (link.used_bytes >= limit or link.used_bytes + run.most_bytes > limit):
         left = max(0, limit - link.used_bytes)
@@ -150,7 +150,7 @@ def _over_budget(run: PlannedTurn, campaign: Campaign, link: LinkState) -> str |
 
 
 def _waits_for_others(run: PlannedTurn, campaign: Campaign, link: LinkState) -> bool:
-    """Whether it fits only if the campaign's runs under way take less than they may."""
+    """Return whether the run fits only if the campaign's runs under way take less than they may."""
     limit = campaign.limits.bytes
     return limit is not None and link.used_bytes + link.open_bytes + run.most_bytes > limit
 
@@ -168,7 +168,7 @@ def _without_budget(run: PlannedTurn, link: LinkState) -> list[str]:
 
 
 def is_claimable(claims: Collection[Claim], held: Mapping[str, bool]) -> bool:
-    """Whether nobody holds what is wanted alone, or alone what is wanted."""
+    """Return whether no other run holds a wanted resource in a way that excludes this one."""
     return not any(claim.resource in held and (claim.is_exclusive or held[claim.resource]) for claim in claims)
 
 
@@ -192,7 +192,7 @@ def _claims(run: PlannedTurn, agents: Mapping[str, AgentView]) -> tuple[Claim, .
 
 
 def _not_before(run: PlannedTurn, campaign: Campaign, link: LinkState) -> datetime:
-    """Not before its time, nor before the pause after the last cycle is over, however long that took."""
+    """Return the earliest start: the run's time, or the end of the pause after the last cycle, whichever is later."""
     if link.earlier_cycles_end_at is None:
         return run.due_at
     return max(run.due_at, link.earlier_cycles_end_at + timedelta(seconds=campaign.timetable.pause_s))
@@ -215,14 +215,14 @@ def _latest(run: PlannedTurn, campaign: Campaign, link: LinkState, moment: datet
 
 
 def _obstacle(run: PlannedTurn, campaign: Campaign, link: LinkState, now: datetime) -> Miss:
-    """What kept a run from starting in time, in a sentence."""
+    """Return the obstacle that kept a run from starting in time, in a sentence."""
     return _hindrance(run, campaign, link, now) or Miss(
         Reason.HOST_BUSY, "Its hosts were in other runs until its time had passed."
     )
 
 
 def _hindrance(run: PlannedTurn, campaign: Campaign, link: LinkState, now: datetime) -> Miss | None:
-    """What is in its way still."""
+    """Return the obstacle that is still there, if any."""
     if LINK + run.link in link.held:
         return Miss(Reason.HOST_BUSY, f"Another run held {run.link} until this one's time had passed.")
     states = [state_of(name, link.agents.get(name), now) for name in run.agents]
@@ -243,7 +243,7 @@ def _closed(run: PlannedTurn, campaign: Campaign, link: LinkState, now: datetime
 
 
 def state_of(name: str, agent: AgentView | None, now: datetime) -> str | None:
-    """Why the agent takes no run, in a sentence."""
+    """Explain in a sentence why the agent takes no run; None if it does."""
     if agent is None or not is_online(agent.last_seen_at, now):
         return f"{name} was not heard from."
     if agent.status == AgentStatus.BLOCKED:

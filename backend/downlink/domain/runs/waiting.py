@@ -1,4 +1,4 @@
-"""What a run waits for whose time has come."""
+"""Reasons for which a due run waits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Holder:
 
 
 def resources_of(run: PlannedTurn, agents: Mapping[str, AgentView]) -> list[str]:
-    """What the run wants: `link:…`, `agent:…`, `host:…`."""
+    """Return the resources that the run wants: `link:…`, `agent:…`, `host:…`."""
     return [LINK + run.link, *(AGENT + name for name in run.agents), *(HOST + host for host in _hosts(run, agents))]
 
 
@@ -30,7 +30,7 @@ def waits_for(
     starts_at: datetime | None,
     now: datetime,
 ) -> str | None:
-    """What keeps a due run, in sentences; None where it may start at any moment.
+    """Explain in sentences why a due run waits; None if it may start at any moment.
 
     held: by resource. starts_at: when the pause between cycles, or its opening hours, let it begin.
     """

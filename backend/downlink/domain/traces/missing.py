@@ -1,4 +1,4 @@
-"""Which chunks of a run are missing, and what became of them."""
+"""Missing chunks of a run, and the reasons that agents give."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_RANGES = 10
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What an agent said of chunks that it cannot deliver: first to last of one flow at one point."""
+    """An agent's statement about chunks that it cannot deliver: first to last of one flow at one point."""
 
     agent: str
     flow: int
@@ -38,7 +38,8 @@ def told_by(agent: str, missing: Iterable[Mapping[str, Any]]) -> list[Told]:
 
 
 def gone(missing: Mapping[tuple[int, str], Sequence[int]], keepers: Mapping[tuple[int, str], str]) -> list[Told]:
-    """What agents cannot say themselves that have delivered all they hold: a file that was removed while they did not run.
+    """Return the chunks that agents have lost without knowing it: they delivered all that they hold, and a file was removed while they
+    did not run.
 
     keepers: who keeps which trace, of those that say they have delivered all.
     """
@@ -59,7 +60,7 @@ def missing_sentence(missing: Mapping[tuple[int, str], Sequence[int]], told: Seq
 
 
 def is_final(missing: Mapping[tuple[int, str], Sequence[int]], told: Sequence[Told]) -> bool:
-    """Whether agents have said of every missing chunk that it will not come."""
+    """Return whether agents have declared every missing chunk as lost."""
     return all(
         _fate(flow, point, number, told) != NEVER_CAME
         for (flow, point), numbers in missing.items()

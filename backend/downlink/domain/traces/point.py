@@ -1,4 +1,4 @@
-"""Where samples of a flow are taken (docs/agent-protocol.md section 1)."""
+"""Points at which samples of a flow are taken (docs/agent-protocol.md section 1)."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Point(str):
 
     @classmethod
     def hop(cls, place: int) -> Self:
-        """Of the relay at this place, from 1."""
+        """Return the point of the relay of this rank, from 1."""
         return cls(f"hop-{place}")
 
     @property
     def place(self) -> int | None:
-        """Of a relay, from 1 at the sender's side; None elsewhere."""
+        """Rank of a relay, from 1 at the sender's side; None at other points."""
         return int(self.removeprefix("hop-")) if self.startswith("hop-") else None
 
 
@@ -54,7 +54,7 @@ NO_FLOW = 0
 
 
 def trace_name(flow: int, point: str) -> str:
-    """In words."""
+    """Return the name of a trace in words."""
     if point == Point.LINK:
         return "the link's log"
     if place := Point(point).place:
