@@ -1,4 +1,4 @@
-"""What the samples say. Arrays in, small frozen results out: no clock, no I/O, no identifiers that steer anything.
+"""Analysis of samples. Arrays in, small frozen results out: no clock, no I/O, no identifiers that steer anything.
 
 Definitions and formulas: `docs/method.md`. Missing values are NaN inside and null outside, never zero.
 """

@@ -21,7 +21,7 @@ LAST_BIN_TOLERANCE_US = BIN_US // 100
 
 @dataclass(frozen=True)
 class SecondBins:
-    """Where the bins lie among the samples.
+    """The bins of one second and their edges among the samples.
 
     edges_us: bins + 1, the last where the trace ends if that is less than a full second. before, share: each edge lies
     `share` of the way from sample `before` to the next one; outside the trace it lies on the nearest sample.
@@ -67,12 +67,13 @@ class SecondBins:
 
     @property
     def length_s(self) -> Floats:
-        """How long each bin is: a second, but for a last one that is a little short."""
+        """Lengths of the bins in seconds, of shape (bins,): 1, and less for an incomplete last one."""
         length_s: Floats = np.diff(self.edges_us) / BIN_US
         return length_s
 
     def rise(self, counter: Ints | None, unit_bytes: Size = 1) -> Floats:
-        """By how much a counter of units rises in each bin; each new unit has the size of its own sample.
+        """Return by how many bytes a counter of units rises in each bin, of shape (bins,); each new unit has the size of its own
+        sample.
 
         Linear between the samples around an edge, over gaps too: a counter knows what came meanwhile.
         """
@@ -125,7 +126,7 @@ class SecondBins:
 
 @dataclass(frozen=True)
 class _Holding:
-    """For how long each sample holds, the same for every gauge.
+    """The time for which each sample holds, the same for every gauge.
 
     last: the sample that holds at each edge, within_us: for how long it has. spans_us: of each bin, the time with a state.
     is_there: bins with a sample and a state.

@@ -84,7 +84,8 @@ def sign_flip_ps(questions: Sequence[Floats], seed: int) -> Floats:
 
 
 def _flip_ps(differences: Floats, seed: int) -> Floats:
-    """Of (questions, n). Drawn patterns are SciPy's with the same seed, and the one that was seen counts among them."""
+    """Return p values of sign flips, of shape (questions,), for differences of shape (questions, n). Drawn patterns are SciPy's with
+    the same seed, and the observed one counts among them."""
     n = differences.shape[1]
     is_exact = 2**n <= MAX_EXACT_FLIPS
     signs = _every_sign(n) if is_exact else _drawn_signs(n, seed)
@@ -161,7 +162,8 @@ def holm(p_values: ArrayLike) -> Floats:
 
 
 def flag_outliers(values: ArrayLike) -> NDArray[np.bool_]:
-    """Which values stand out: modified z score above 3.5 (Iglewicz and Hoaglin, 1993). For marking only; none is dropped.
+    """Return a mask of the values that stand out: modified z score above 3.5 (Iglewicz and Hoaglin, 1993). For marking only; none is
+    dropped.
 
     The score is 0.6745 times the distance to the median over the median absolute deviation. Where more than half of the
     values are equal that deviation is 0: then nothing can be said, and nothing is flagged; nor is anything among fewer than
@@ -184,7 +186,7 @@ def _both_there(own: ArrayLike, base: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def _shape(own: Floats, base: Floats) -> tuple[float, float]:
-    """Of as many values on either side."""
+    """Return the Kolmogorov-Smirnov distance and its p value for equally many values on either side."""
     if not len(own):
         return np.nan, 1.0
     together = np.sort(np.concatenate([own, base]))
@@ -195,5 +197,5 @@ def _shape(own: Floats, base: Floats) -> tuple[float, float]:
 
 @lru_cache(maxsize=4096)
 def _shape_p(n: int, steps: int) -> float:
-    """Of a distance of steps / n between n and n values: it follows from these two, so that any two such samples tell it."""
+    """Return the p value of a distance of steps / n between n and n values: it follows from these two numbers, whatever the samples."""
     return float(scipy.stats.ks_2samp(np.arange(n), np.arange(n) + steps - 0.5).pvalue)

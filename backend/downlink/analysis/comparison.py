@@ -59,7 +59,7 @@ class Comparison:
 
     @property
     def reading(self) -> str:
-        """What may be said, in one word, wherever this comparison is shown."""
+        """The permitted conclusion, in one word, wherever this comparison is shown."""
         if self.tested is None:
             return "exploratory"
         if not self.tested.can_show_level:
@@ -70,8 +70,8 @@ class Comparison:
 
     @property
     def cycles_needed(self) -> int | None:
-        """To show a difference as small as the near end of its interval, and for the test itself. The difference seen so far
-        would overstate what is there (Hoenig and Heisey, 2001); None while the interval holds 0."""
+        """The cycles that would show a difference as small as the near end of its interval, the test included. The observed
+        difference would overstate the effect (Hoenig and Heisey, 2001); None while the interval includes 0."""
         low, high = float(self.difference.low), float(self.difference.high)
         if not (low > 0 or high < 0):
             return None

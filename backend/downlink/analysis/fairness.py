@@ -1,4 +1,4 @@
-"""How flows share a link."""
+"""Fairness of flows that share a link."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def imported_series(sender: Columns, receiver: Columns) -> FlowSeries:
 
 
 def with_retransmissions(columns: Columns) -> Columns:
-    """With `retransmitted_bytes` and `sent_bytes` where the source counts retransmitted segments alone.
+    """Add `retransmitted_bytes` and `sent_bytes` where the source counts only retransmitted segments.
 
     New bytes are what was given out, else what was acknowledged, else what the program wrote. Logs of single ACKs may let
     a count fall for a moment, which takes nothing back.
@@ -77,7 +77,8 @@ def _counts(name: str) -> bool:
 
 
 def _counters(columns: Columns) -> Columns:
-    """What needs the row at time 0: counters, the clock, the size of what is counted, and the mark that no ACK is absent."""
+    """Return the columns that need the row at time 0: counters, the clock, the size of what is counted, and the mark that no ACK is
+    absent."""
     counted = counted_from_zero(columns)
     return {name: values for name, values in counted.items() if _counts(name) or name in (SEGMENT_SIZE, ACK_FIELD)}
 

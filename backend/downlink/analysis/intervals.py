@@ -113,7 +113,7 @@ def bootstrap_interval(values: ArrayLike, seed: int, resamples: int = RESAMPLES)
 
 @lru_cache(maxsize=4)
 def resample_weights(n: int, seed: int, resamples: int) -> Floats:
-    """How often each of n values is drawn in each resample, over n: (resamples, n)."""
+    """Return how often each of n values is drawn in each resample, divided by n, of shape (resamples, n)."""
     weights: Floats = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples) / n
     weights.flags.writeable = False
     return weights

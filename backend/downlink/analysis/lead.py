@@ -1,4 +1,4 @@
-"""When a flow stops having more than those beside it."""
+"""The end of a flow's lead over those beside it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SPAN_BINS = 10
 
 
 def lead_end_s(own: Floats, others: Sequence[Floats]) -> tuple[float, float]:
-    """Until when a flow leads, and until when that was watched, in seconds.
+    """Return the second at which a flow's lead ends, and the second up to which that was watched.
 
     own, others: throughput by second of flows that begin together, NaN where nothing is known. The lead ends with the first second
     from which the flow has, over ten seconds, no more than the fastest of the others; NaN where it leads to the end.

@@ -1,4 +1,4 @@
-"""What the emulated links of a campaign's runs did, per condition: statistics over the runs whose link was logged."""
+"""Activity of the emulated links of a campaign's runs, per condition: statistics over the runs whose link was logged."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def link_groups(
     phases: tuple[str, ...],
     complete: Mapping[tuple[str, str], int],
 ) -> tuple[LinkGroup, ...]:
-    """By link, then condition in the campaign's order. phases: their names. complete: runs of each link and condition."""
+    """Group records by link, then condition in the campaign's order. phases: their names. complete: runs of each link and condition."""
     place = {name: index for index, name in enumerate(conditions)}
     ordered = sorted(records, key=lambda each: (each.link, place[each.condition], each.cycle))
     return tuple(

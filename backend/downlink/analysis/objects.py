@@ -11,7 +11,7 @@ MB = 1_000_000
 
 
 def object_times_s(elapsed_us: Ints, acked_bytes: Ints, first_byte_us: int) -> Floats:
-    """When the cumulative goodput first reached 1, 2, ... MB, in seconds from the flow's first data byte.
+    """Return when the cumulative goodput first reached 1, 2, ... MB, in seconds from the flow's first data byte.
 
     The counter rises linearly between samples, and counts from its first sample. Element N - 1 belongs to N MB.
     """
@@ -37,7 +37,7 @@ def shown_sizes_mb(most: int) -> Ints:
 
 
 def received_times_s(elapsed_us: Ints, received_bytes: Ints, request_us: int) -> Floats:
-    """When the receiver first had 1, 2, ... MB in order, in seconds from its connection request: set-up and request included.
+    """Return when the receiver first had 1, 2, ... MB in order, in seconds from its connection request: set-up and request included.
 
     request_us: when it dialled, on the clock of its samples; it had received nothing then.
     """

@@ -1,4 +1,4 @@
-"""What a run's flows did in its phases and windows. These lie on the run's clock, also for a later flow."""
+"""Results of a run's flows in its phases and windows. These lie on the run's clock, also for a later flow."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def run_metrics(
 
 
 def shared_end_s(series: Sequence[FlowSeries], start_s: Sequence[float]) -> float:
-    """When the first of a run's flows ends, from the run's zero: steady state is counted back from there, so that it covers
-    the same seconds for all. Where a flow begins later than that, the flows never met, and the run's end counts."""
+    """Return when the first of a run's flows ends, in seconds from the run's zero: steady state is counted back from there, so that
+    it covers the same seconds for all. If a flow begins later than that, the flows never met, and the run's end counts."""
     ends = [start + one.bins for one, start in zip(series, start_s, strict=True)]
     if not ends:
         return 0.0
@@ -61,7 +61,7 @@ def shared_end_s(series: Sequence[FlowSeries], start_s: Sequence[float]) -> floa
 
 
 def _phase_bins(one: FlowSeries, start_s: float, together_s: float, phases: Phases) -> Sequence[NDArray[np.bool_]]:
-    """Which bins belong to each phase: those whose middle lies in it."""
+    """Return a mask of bins for each phase: those whose middle lies in it."""
     middle_s = start_s + np.arange(one.bins) + 0.5
     is_steady = (middle_s >= together_s - phases.steady_s) & (middle_s < together_s)
     windows = [(middle_s >= window.from_s) & (middle_s < window.to_s) for window in phases.windows]
@@ -85,7 +85,7 @@ def _metrics(
 
 
 def _percentile_95(one: FlowSeries, inside: NDArray[np.bool_]) -> float:
-    """Of the round-trip times that began in the phase's seconds."""
+    """Return the 95th percentile, in ms, of the round-trip times that began in the phase's seconds."""
     if one.rtts is None:
         return math.nan
     places = one.rtts.at_s.astype(np.intp)

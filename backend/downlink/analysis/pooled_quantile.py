@@ -28,7 +28,7 @@ class Counted:
     reached: Ints
 
     def up_to(self, values: Floats) -> Ints:
-        """How many are not above each of these."""
+        """Count the values that are not above each of these."""
         found: Ints = np.append(0, self.reached)[np.searchsorted(self.values, values, side="right")]
         return found
 

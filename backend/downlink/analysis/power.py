@@ -1,4 +1,4 @@
-"""What a number of cycles can show: the smallest difference that would be seen, and the cycles that a difference needs."""
+"""The statistical power of a number of cycles: the smallest difference that it shows, and the cycles that a difference needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a probe flow says of its link: round-trip times and losses that do not come from TCP."""
+"""Results of a probe flow: round-trip times and losses that do not come from TCP."""
 
 from __future__ import annotations
 

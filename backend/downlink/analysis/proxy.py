@@ -1,4 +1,4 @@
-"""Whether something on the way ends TCP and goes on with a connection of its own (a performance-enhancing proxy).
+"""Detection of a proxy that ends TCP on the path and continues with a connection of its own (a performance-enhancing proxy).
 
 Two signs decide, a third is shown beside them (docs/method.md, section 8):
 
@@ -40,7 +40,7 @@ class Path(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a flow beside its samples; None where it is not.
+    """Facts about a flow beside its samples; None for unknown ones.
 
     clock_error_ms: by how much the clocks of both ends may differ in the run, their errors added up. probe_rtt_ms: the least of a
     probe flow in the same run. base_rtt_ms: what the link is said to have.
@@ -119,7 +119,7 @@ def quick_end(known: Known) -> str | None:
 
 
 def _is_full(known: Known) -> bool:
-    """Whether both handshakes went all the way."""
+    """Return whether both handshakes went all the way."""
     least_ms = known.probe_rtt_ms if known.probe_rtt_ms is not None else known.base_rtt_ms
     both = (known.sender_handshake_ms, known.receiver_handshake_ms)
     return least_ms is not None and all(each is not None and each >= FULL * least_ms for each in both)

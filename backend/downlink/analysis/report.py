@@ -61,7 +61,7 @@ class FlowRecord:
 
 @dataclass(frozen=True)
 class ObjectTimes:
-    """How long objects take: sizes_mb (sizes,), times_s one value for each."""
+    """Transfer times of objects: sizes_mb (sizes,), times_s one value for each."""
 
     sizes_mb: NDArray[np.int64]
     times_s: Intervals
@@ -146,8 +146,8 @@ class Group:
 
 @dataclass(frozen=True)
 class Fairness:
-    """How the flows of a condition shared the link in one phase. difference_bps: flow 1 minus flow 2. ratio: flow 1 over flow 2,
-    the geometric mean of the runs'."""
+    """Shares of a condition's flows in one phase. difference_bps: flow 1 minus flow 2. ratio: flow 1 over flow 2, the geometric mean
+    of the runs'."""
 
     link: str
     condition: str
@@ -178,7 +178,7 @@ class Report:
 
     @property
     def run_values(self) -> tuple[RunValues, ...]:
-        """What each run gave: flows first, then the links themselves."""
+        """The values of each run: flows first, then the links themselves."""
         return (*(group.run_values for group in self.groups), *(link.run_values for link in self.links))
 
     def to_dict(self) -> dict[str, Any]:
@@ -239,7 +239,7 @@ def build_report(
 
 
 def _complete(flows: Sequence[FlowRecord]) -> Mapping[tuple[str, str], int]:
-    """How many runs each link and condition has."""
+    """Count the complete runs of each link and condition."""
     return Counter(
         (link, condition) for _, link, condition in {(each.run, each.link, each.condition) for each in flows}
     )
@@ -307,7 +307,7 @@ def _jsonable(value: Any) -> Any:
 
 
 def _fairness(groups: list[Group]) -> Iterator[Fairness]:
-    """For a condition with several flows of data; a run counts when all of them are there."""
+    """Yield the fairness of a condition with several flows of data; a run counts if it has all of them."""
     groups = [group for group in groups if group.cc != PROBE]
     if len(groups) < 2:
         return

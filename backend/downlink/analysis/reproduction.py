@@ -160,7 +160,7 @@ def _find(value: PublishedValue, material: Material, link: str) -> _Found:
 
 
 def _of_runs(value: PublishedValue, material: Material, link: str) -> _Found:
-    """Of a value that each run has, or each pair of them."""
+    """Return the estimate of a value that each run has, or each pair of runs."""
     own = _values(value, value.side, material, link)
     if value.over or value.minus:
         other = _values(value, value.over or value.minus or value.side, material, link)
@@ -189,7 +189,7 @@ def _share(numbers: Floats) -> _Found:
 
 
 def _quantile(value: PublishedValue, share: float, material: Material, link: str) -> _Found:
-    """Over all values of all runs, with whole runs drawn again for its interval."""
+    """Return a quantile over all values of all runs; its interval resamples whole runs."""
     runs = [_counted(value.metric, each, material) for each in _flows(value.side, material, link)]
     factor = NAMED[value.metric].shown_factor
     found = pooled_quantile([run for run in runs if run is not None and len(run.values)], share, material.seed)
@@ -221,7 +221,7 @@ def _median(times: EventTimes) -> _Found:
 
 
 def _lead(value: PublishedValue, groups: Sequence[Group]) -> _Found:
-    """Of the runs that have all flows: when the flow's lead over the fastest of the others ended."""
+    """Return when the flow's lead over the fastest of the others ended, over the runs that have all flows."""
     own = [group for group in groups if group.flow == value.side.flow]
     others = [group for group in groups if group.flow != value.side.flow]
     if not own or not others:
@@ -239,7 +239,7 @@ def _lead(value: PublishedValue, groups: Sequence[Group]) -> _Found:
 
 
 def _multiple(value: PublishedValue, over: Side, material: Material, links: tuple[str, str]) -> _Found:
-    """How many times the ratio over one link is that over another: both of the same cycle, which meet the same weather."""
+    """Return how many times the ratio over one link is that over another: both of the same cycle, which meet the same weather."""
     ratios = [
         {
             cycle: a / b
@@ -306,7 +306,7 @@ def _flows(side: Side, material: Material, link: str) -> list[FlowRecord]:
 
 
 def _of_link(value: PublishedValue, side: Side, material: Material, link: str) -> Values:
-    """Of the runs whose emulated link was logged."""
+    """Return the values of the runs whose emulated link was logged."""
     for group in material.report.links:
         if (group.link, group.condition) == (link, side.condition):
             if value.metric in LINKED:
@@ -330,7 +330,7 @@ def _of_record(value: PublishedValue, record: FlowRecord, material: Material) ->
 
 
 def _jain(value: PublishedValue, groups: Sequence[Group]) -> Values:
-    """Of the runs that have all flows."""
+    """Return Jain's index of the runs that have all flows."""
     rates = [
         dict(zip(group.runs, group.per_run[:, group.phases.index(value.phase), THROUGHPUT], strict=True))
         for group in groups

@@ -57,7 +57,7 @@ class FlowSeries:
 
 
 def has_every_ack(columns: Columns) -> bool:
-    """Whether the trace has a row for every ACK, so that silence says that none came."""
+    """Return whether the trace has a row for every ACK, so that silence means that none came."""
     return ACK_FIELD in columns
 
 
@@ -119,7 +119,7 @@ def sender_bins(
 
 
 def receiver_series(columns: Columns, first_byte_us: int, duration_s: float | None = None) -> FlowSeries:
-    """What the receiver's trace tells of the same quantities: goodput (bytes received in order), its RTT estimate, its window.
+    """Compute the series of a receiver's trace: goodput (bytes received in order), its RTT estimate, its window.
 
     Times are on the receiver's clock; the other quantities are missing.
     """
@@ -162,7 +162,7 @@ def _sent_in_bins(columns: Columns, first_byte_us: int, bins: SecondBins) -> Flo
 
 
 def _in_length(values: Floats, count: int) -> Floats:
-    """Where a trace ends earlier, nothing is known of the rest."""
+    """Cut or extend values to `count` seconds, with NaN after the end of the trace."""
     padded: Floats = np.concatenate([values[:count], np.full(max(0, count - len(values)), np.nan)])
     return padded
 
@@ -176,7 +176,7 @@ def _intcp_gauges(receiver: Columns, bins: SecondBins) -> dict[str, Floats]:
 
 
 def _split_gauges(sender: Columns, first_byte_us: int, bins: SecondBins) -> dict[str, Floats]:
-    """Those of the sender's own connection, which ends at the first relay."""
+    """Return the gauges of the sender's own connection, which ends at the first relay."""
     if not sender:
         return {}
     own = sender_series(sender, first_byte_us, float(bins.count))
@@ -185,7 +185,7 @@ def _split_gauges(sender: Columns, first_byte_us: int, bins: SecondBins) -> dict
 
 
 def written_series(columns: Columns, first_byte_us: int) -> FlowSeries:
-    """What a program wrote stands for throughput; all else is missing."""
+    """Compute a series in which a program's writes stand for throughput; all else is missing."""
     bins = SecondBins.of(columns["elapsed_us"], first_byte_us, None)
     absent = bins.rise(None)
     return _series(bins, np.stack([bins.rise(columns["app_bytes"]), absent, absent, absent]), {})

@@ -1,4 +1,4 @@
-"""How long a flow takes until its throughput stays at a level."""
+"""The time until a flow's throughput stays at a level."""
 
 from __future__ import annotations
 

@@ -64,6 +64,6 @@ def _median(times: Floats, is_open: NDArray[np.bool_], watched: Floats) -> tuple
 
 
 def _first(at: Floats, probabilities: Floats) -> float:
-    """When a survival curve first is at a half or below."""
+    """Return when a survival curve is first at a half or below; NaN if never."""
     (below,) = np.nonzero(np.nan_to_num(probabilities, nan=1.0) <= 0.5)
     return float(at[below[0]]) if len(below) else np.nan

@@ -60,7 +60,7 @@ def ratio_of_means(own: ArrayLike, base: ArrayLike) -> Unpaired | None:
 
 
 def _half_width(own: Floats, base: Floats, n: ArrayLike, n_base: ArrayLike) -> tuple[Floats, float]:
-    """Of the interval, and the degrees of freedom. own, base: each side's variance over its number of runs."""
+    """Return the half width of the interval, and the degrees of freedom. own, base: each side's variance over its number of runs."""
     parts = own**2 / _counted(np.asarray(n) - 1) + base**2 / _counted(np.asarray(n_base) - 1)
     total = own + base
     if total == 0:
@@ -90,16 +90,16 @@ class Picked:
 
     @property
     def known(self) -> tuple[Place, ...]:
-        """Those places of which any run has a value: the flow's, then the link's."""
+        """Return the pairs of phase and metric for which any run has a value: the flow's, then the link's."""
         return tuple(place for side in (self.flow, self.link) if side for place in side.known)
 
     def of(self, place: Place) -> RunValues | None:
-        """Those that have this quantity; None where nobody does."""
+        """Return the side that has this quantity; None if there is none."""
         side = self.link if place[1] in LINKED else self.flow
         return side if side is not None and place in side.places else None
 
     def at(self, place: Place) -> tuple[Floats, NDArray[np.bool_]]:
-        """As `RunValues.at`; nothing where nobody has it."""
+        """Return the values as `RunValues.at` does; empty arrays if no side has them."""
         side = self.of(place)
         return (np.zeros(0), np.zeros(0, bool)) if side is None else side.at(place)
 

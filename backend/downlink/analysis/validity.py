@@ -24,7 +24,7 @@ class TraceFault:
 
 
 def find_fault(columns: Columns, first_byte_us: int, last_byte_us: int, dropped_samples: int = 0) -> TraceFault | None:
-    """Why this trace cannot stand for its flow, or None when it can.
+    """Explain why this trace cannot stand for its flow; None if it can.
 
     columns: the fields of one trace. first_byte_us, last_byte_us: the transfer on the clock of the samples. A trace must
     hold samples, and no counter may fall. Polls must cover 90 % of the transfer (time in gaps over 2 s is not covered) and

@@ -1,4 +1,4 @@
-"""What each run gave, quantity by quantity: what distributions are drawn of, and what conditions are compared by."""
+"""Values of each run, quantity by quantity: distributions are drawn from them, and conditions compared by them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RunValues:
 
     @property
     def known(self) -> tuple[Place, ...]:
-        """Those places of which any run has a value."""
+        """Return the pairs of phase and metric for which any run has a value."""
         return tuple(
             place for place, column in zip(self.places, self.values.T, strict=True) if not np.isnan(column).all()
         )
@@ -70,7 +70,7 @@ class RunValues:
 
 
 def values_from(stored: Mapping[str, Any]) -> RunValues:
-    """What `to_dict` gave."""
+    """Read the values that `to_dict` wrote."""
     places = tuple((phase, metric) for phase, metric in stored["places"])
     runs = len(stored["runs"])
     return RunValues(

@@ -43,7 +43,7 @@ class RoundEstimates:
     rate_bps: Floats
 
     def percentile_mbps(self, percentile: int) -> int:
-        """In whole Mb/s as the module keeps them; 0 without estimates."""
+        """Return a percentile of the rates in whole Mb/s, as the kernel module keeps them; 0 without estimates."""
         if self.rate_bps.size == 0:
             return 0
         whole = np.sort(self.rate_bps // 1_000_000)

@@ -18,7 +18,7 @@ UNLIMITED_BINS = 2**62
 
 @dataclass(frozen=True)
 class BinClock:
-    """How long a bin is, when a row closes it, and when the history is thrown away.
+    """The rules for bins: their length, the row that closes one, and the conditions that discard the history.
 
     window_factor: window length in tenths of the initial RTT. bins: bins per window. is_strict: a row exactly on a bin's end does
     not close it yet. missed_rtts: a reset when more bins pass at once than this many initial RTTs hold; missed_bins: or more than
@@ -71,7 +71,7 @@ def hook_rows(trace: AckTrace) -> Ints:
 
 
 def too_coarse(trace: AckTrace, clock: BinClock) -> str | None:
-    """Why the bins of this trace cannot be filled; None when they can."""
+    """Explain why the bins of this trace cannot be filled; None if they can."""
     rows = hook_rows(trace)
     if rows.size == 0:
         return f"no row has an RTT sample, rows come every {trace.spacing_us / 1e3:.1f} ms"

@@ -27,7 +27,7 @@ HELD_BACK_RATIO = 1.25
 
 
 class Basis(StrEnum):
-    """What a capacity point was judged by."""
+    """The evidence for a capacity point."""
 
     LINK_LOG = "link_log"
     EMULATED_RATE = "emulated_rate"
@@ -67,7 +67,8 @@ def capacity_point(trace: AckTrace, rate: LinkRate | None = None) -> Capacity | 
 
 
 def _by_log(trace: AckTrace, log: HopLog, rtt_us: int) -> Capacity | None:
-    """When the hop had sent what it could over a whole least RTT, before the first loss. None where that cannot decide."""
+    """Return when the hop had sent all that it could over a whole least RTT, before the first loss; None if the log cannot decide
+    that."""
     sent, room = (_growth(log.time_us, counter, rtt_us) for counter in (log.sent_bytes, log.room_bytes))
     is_before_loss = log.time_us <= (trace.time_us[-1] if trace.loss_us is None else trace.loss_us)
     full = np.flatnonzero((room > 0) & (sent >= BUSY_RATIO * room) & is_before_loss)
@@ -96,7 +97,7 @@ def _by_rate(trace: AckTrace, rate: LinkRate, rtt_us: int) -> Capacity | None:
 
 
 def _is_held_by_cwnd(trace: AckTrace, row: int) -> bool:
-    """Whether the congestion window was what kept more from being in flight; so it is taken to be where it is not on record."""
+    """Return whether the congestion window kept more from being in flight; True if it is not on record."""
     if trace.cwnd_segments is None or trace.snd_nxt_bytes is None:
         return True
     in_flight = int(trace.snd_nxt_bytes[row] - trace.acked_bytes[row])

@@ -87,19 +87,19 @@ class _Clocked:
         return self.asked.ack_delta_us // self.clock.unit_us
 
     def allowed_train(self, rows: Ints) -> Ints:
-        """How long a train may last, at each of the rows."""
+        """Return how long a train may last at each of the rows, in the kernel's time units."""
         in_time_units = self.clock.min_rtt[rows] // self.clock.rtt_units + self.clock.cushion[rows]
         return in_time_units if self.asked.is_paced and self.asked.kernel != Kernel.UP_TO_5_4 else in_time_units // 2
 
     def allowed_delay(self, rows: Ints) -> Ints:
-        """How large a round's smallest RTT may be, at each of the rows."""
+        """Return how large a round's smallest RTT may be at each of the rows, in the kernel's RTT units."""
         min_rtt = self.clock.min_rtt[rows]
         low, high = (each // self.clock.rtt_unit_us for each in (self.asked.delay_low_us, self.asked.delay_high_us))
         return min_rtt + np.clip(min_rtt // 8, low, high)
 
 
 def kernel_clock(trace: AckTrace, kernel: Kernel) -> KernelClock:
-    """What a kernel's HyStart reads of these ACKs, whatever its thresholds."""
+    """Return what a kernel's HyStart reads from these ACKs, whatever its thresholds."""
     return _millisecond_clock(trace) if kernel == Kernel.UP_TO_5_4 else _microsecond_clock(trace)
 
 

@@ -32,7 +32,7 @@ class HyStartPlusPlus:
 
 @dataclass
 class _State:
-    """Where the sender is. baseline_us: the RTT whose undercutting proves CSS wrong; None outside CSS."""
+    """The sender's state. baseline_us: an RTT below this one refutes CSS; None outside CSS."""
 
     baseline_us: int | None = None
     css_since_round: int = 0

@@ -60,7 +60,7 @@ def judge_meansd(
 
 
 def clipped_rtt_us(trace: AckTrace) -> Ints:
-    """Of the rows with a sample, as the control counts them."""
+    """Return the RTTs of the rows with a sample, in microseconds, clipped as the control clips them."""
     return np.clip(trace.rtt_us[trace.rtt_us >= 0], 1, MOST_RTT_US)
 
 
@@ -71,7 +71,7 @@ def rtt_sums(trace: AckTrace) -> tuple[Ints, Ints]:
 
 
 def _allowed_us(sums: tuple[Ints, Ints], before: int, asked: MeanDeviation) -> int | None:
-    """By the samples before a round; None where these are too few."""
+    """Return the allowed RTT in microseconds, from the samples before a round; None if these are too few."""
     count = min(before, MOST_SAMPLES)
     if count < asked.min_samples:
         return None

@@ -1,4 +1,4 @@
-"""What the recorded flow itself did: when it left slow start, and when it first lost something."""
+"""Observations of the recorded flow itself: its exit from slow start and its first loss."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ def _why_never(trace: AckTrace) -> str:
 
 
 def _resolution_us(trace: AckTrace) -> int:
-    """How much earlier it may have happened: the time between rows; 0 when every ACK is there."""
+    """Return by how many microseconds it may have happened earlier: the time between rows, 0 for a row per ACK."""
     return 0 if trace.is_per_ack else trace.spacing_us

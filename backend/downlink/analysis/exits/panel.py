@@ -16,7 +16,7 @@ from downlink.analysis.exits.verdict import Verdict
 
 
 def judge_all(trace: AckTrace, curves: SlidingCurves | None = None) -> Iterator[Verdict]:
-    """What happened first, then what each detector would have decided. Every detector says something.
+    """Yield what happened, then the decision of each detector. Every detector has a verdict.
 
     curves: SEARCH 1.0's, where they are known already.
     """

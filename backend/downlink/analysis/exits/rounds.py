@@ -28,7 +28,7 @@ def hooked_round_openings(trace: AckTrace, hooked: Ints) -> Ints:
 
 
 def not_by_ack(trace: AckTrace) -> str | None:
-    """Why the trace cannot be cut into rounds of single ACKs; None when it can."""
+    """Explain why the trace cannot be cut into rounds of single ACKs; None if it can."""
     if not trace.is_per_ack:
         return f"rows are polls {trace.spacing_us / 1e3:.1f} ms apart, every single ACK is needed"
     if trace.snd_nxt_bytes is None:

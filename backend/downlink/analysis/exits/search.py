@@ -85,13 +85,13 @@ Curves = Iterable[NormCurve | None]
 
 
 def search_31_curves(trace: AckTrace, asked: Search31) -> Curves:
-    """What 3.1 tests, whatever its threshold."""
+    """Yield the curves that SEARCH 3.1 tests, whatever its threshold."""
     for span in bin_spans(trace, asked.clock):
         yield norm_curve_31(trace, span, asked.bins) if span.indices[-1] >= asked.bins else None
 
 
 def search_40_curves(trace: AckTrace, asked: Search40) -> Curves:
-    """What 4.0 tests, whatever its threshold."""
+    """Yield the curves that SEARCH 4.0 tests, whatever its threshold."""
     for span in bin_spans(trace, asked.clock):
         yield norm_curve_40(trace, span, asked.bins) if span.indices[-1] >= asked.bins else None
 
@@ -183,7 +183,7 @@ def norm_curve_40(trace: AckTrace, span: BinSpan, width: int) -> NormCurve:
 
 
 def _lookback(trace: AckTrace, span: BinSpan) -> tuple[Ints, Ints, Ints, Ints]:
-    """For every closing row: the row, its bin, the bin one RTT earlier and how far the RTT reaches past it, in percent."""
+    """Return for every closing row: the row, its bin, the bin one RTT earlier and how far the RTT reaches past it, in percent."""
     rows, current = span.rows[1:], span.indices[1:]
     rtt_us = np.maximum(trace.rtt_us[rows], 1)
     return rows, current, current - rtt_us // span.bin_us, rtt_us % span.bin_us * 100 // span.bin_us

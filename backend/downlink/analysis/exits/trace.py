@@ -1,4 +1,4 @@
-"""What a detector is replayed over: the sender's view of a flow, one row per ACK or per poll."""
+"""The input of a detector's replay: the sender's view of a flow, one row per ACK or per poll."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class AckTrace:
 
     @cached_property
     def stayed_in_slow_start(self) -> bool | None:
-        """Whether slow start lasted to the first loss, or to the end without one. None where ssthresh is not on record.
+        """True if slow start lasted to the first loss, or to the end without one. None if ssthresh is not on record.
 
         False for BBR, whose start is not slow start.
         """

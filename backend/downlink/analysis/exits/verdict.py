@@ -1,4 +1,4 @@
-"""What a detector says about a trace."""
+"""Verdicts of detectors about a trace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNDECIDABLE = "not decidable at this sampling"
 
 
 class DetectorId(NamedTuple):
-    """What tells a detector apart from all others. detect: HyStart's mask (1 ACK train, 2 delay, 3 both)."""
+    """The identity of a detector. detect: HyStart's mask (1 ACK train, 2 delay, 3 both)."""
 
     detector: str
     version: str
@@ -25,7 +25,7 @@ class DetectorId(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """When a detector would have ended slow start, and why.
+    """The moment at which a detector would have ended slow start, and the reason.
 
     exit_us: microseconds since the flow's first data byte; None when it never did. cwnd_segments: the window at that row.
     parameters: everything the verdict depends on besides the trace. quantities: the numbers that decided. is_decidable: False
@@ -51,7 +51,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Rule:
-    """Who judges: the detector's name, its version and its parameters."""
+    """The judge: a detector's name, its version and its parameters."""
 
     detector: str
     version: str
@@ -85,7 +85,7 @@ class Rule:
         return self._at(trace, row, window, why, quantities, is_too_late=is_too_late, cwnd_source=source)
 
     def seen_at(self, trace: AckTrace, row: int, why: str, quantities: Mapping[str, Any]) -> Verdict:
-        """What the flow itself did at a row, with the window that it had there."""
+        """Return a verdict about what the flow itself did at a row, with the window that it had there."""
         cwnd = None if trace.cwnd_segments is None else int(trace.cwnd_segments[row])
         return self._at(trace, row, cwnd, why, quantities, cwnd_source=None if cwnd is None else "recorded")
 

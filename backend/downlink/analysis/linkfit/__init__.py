@@ -1,1 +1,1 @@
-"""What an emulated link would have to be like so that recorded runs could have gone over it (docs/link-profiles.md)."""
+"""Parameters of an emulated link over which recorded runs could have gone (docs/link-profiles.md)."""

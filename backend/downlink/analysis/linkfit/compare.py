@@ -34,7 +34,7 @@ class Compared:
 
     @property
     def off_percent(self) -> float:
-        """How far the emulated value lies from the recorded one."""
+        """Return the deviation of the emulated value from the recorded one, in percent."""
         return 100 * (self.emulated / self.recorded - 1) if self.recorded else math.nan
 
 
@@ -130,7 +130,7 @@ def _lost(side: Recorded) -> Floats:
 
 
 def _object_s(flows: Sequence[Acks], mb: int) -> Floats:
-    """Of the flows that came so far."""
+    """Return the seconds until `mb` megabytes, for the flows that came so far."""
     places = [(each, int(np.searchsorted(each.delivered_bytes, mb * 1_000_000))) for each in flows]
     return np.array([each.time_us[place] / 1e6 for each, place in places if place < len(each.time_us)])
 

@@ -102,7 +102,7 @@ def _windows(probe: Echoes, frame_ms: float | None) -> _Windows:
 
 
 def _slow(windows: Sequence[_Windows], least_ms: float, slot_s: float | None) -> Part | None:
-    """What differs from window to window, if that is more than chance makes of what differs within them."""
+    """Fit the differences from window to window; None if chance makes as much of those within windows."""
     levels = np.concatenate([each.level_ms for each in windows])
     levels = levels[np.isfinite(levels)]
     if len(levels) < 2 or np.quantile(levels, 0.9) - np.quantile(levels, 0.1) < LEAST_RANGE_MS:
@@ -131,7 +131,7 @@ def _variogram(windows: Sequence[_Windows]) -> tuple[Floats, Floats, Floats]:
 
 
 def _fitted(variogram: tuple[Floats, Floats, Floats], hold_s: float) -> tuple[Floats, float]:
-    """Of levels that are drawn each hold_s: variance within and between draws, and the error that is left."""
+    """Fit levels that are drawn each hold_s: return the variance within and between draws, and the remaining error."""
     lags, values, pairs = variogram
     weight = np.sqrt(pairs)
     model = np.stack([np.ones(len(lags)), np.minimum(lags / hold_s, 1)], axis=1)
@@ -164,7 +164,7 @@ def _fast(idle: Sequence[Echoes], windows: Sequence[_Windows] | None, least_ms: 
 
 
 def _fast_hold(idle: Sequence[Echoes], n: str) -> Estimate:
-    """From how alike neighbours are; without an error, and at most as long as USUAL_HOLD_MS, where they are not."""
+    """Estimate the hold from the likeness of neighbours; without an error, and at most USUAL_HOLD_MS, if they are not alike."""
     every_ms = min(each.every_us for each in idle) / 1e3
     if _likeness(idle) < ALIKE:
         return over_runs(idle, lambda some: every_ms / max(_likeness(some), 0.01), n)

@@ -28,7 +28,7 @@ class Queue:
 
 @dataclass(frozen=True)
 class _Flow:
-    """By acknowledgement: packets delivered with it and lost with it, the bytes that had waited before it, the rate in packets/s
+    """A flow by acknowledgement: packets delivered and lost with it, the bytes that had waited before it, the rate in packets/s
     around it."""
 
     time_s: Floats

@@ -22,7 +22,7 @@ class Estimate:
 
 
 def over_runs(items: Sequence[T], of: Callable[[Sequence[T]], float], n: str) -> Estimate:
-    """What a function says of all items, with the error of a jackknife that leaves out one run at a time (Efron 1982)."""
+    """Return a function's value of all items, with the error of a jackknife that leaves out one run at a time (Efron 1982)."""
     return each_over_runs(items, lambda some: (of(some),), n)[0]
 
 

@@ -55,7 +55,7 @@ def fit(recorded: Recorded) -> Fit | None:
 
 
 def usages(recorded: Recorded, idle: Delays, frame_ms: float | None) -> list[Usage]:
-    """When each flow filled the link."""
+    """Return when each flow filled the link."""
     most_ms = (
         idle.least_ms.value + (frame_ms or 0) + sum(part.quantiles[-1][1] for part in (idle.slow, idle.fast) if part)
     )

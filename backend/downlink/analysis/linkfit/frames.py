@@ -48,7 +48,7 @@ def beginning(flow: Acks) -> Ints:
 
 
 def coherence(moments_us: Ints, period_us: Floats) -> Floats:
-    """How much moments agree in their phase of each of the periods."""
+    """Return the coherence of moments at each of the periods, from 0 to 1, of shape (periods,)."""
     since = (moments_us - moments_us[0]).astype(float)
     lengths: Floats = np.array([abs(np.exp(2j * np.pi * since / period).mean()) for period in period_us])
     return lengths
@@ -72,7 +72,7 @@ def coherences(moments_us: Ints) -> Floats:
 
 
 def _informative(flow: Acks) -> bool:
-    """Whether bursts come so often within a round trip that not its length is what spaces them."""
+    """Return whether bursts come so often within a round trip that its length does not space them."""
     starts = bursts(beginning(flow)).start_us
     rtts = flow.rtt_us[flow.rtt_us > 0]
     return len(rtts) > 0 and int(np.sum(np.diff(starts) < rtts.min() / 2)) >= LEAST_BURSTS
@@ -94,7 +94,7 @@ def frame_length(recorded: Recorded) -> tuple[Estimate, float] | None:
 
 
 def _moments(recorded: Recorded) -> tuple[list[Ints], NDArray[np.bool_]]:
-    """What comes back in bursts, of TCP flows or else of probes, and which periods the probes leave open."""
+    """Return the moments of bursts on the way back, of TCP flows or else of probes, and a mask of the periods that the probes allow."""
     idle = [each for each in map(_first_echoes, recorded.idle) if len(each[0]) >= LEAST_BURSTS]
     back = [sent + rtt for sent, rtt in idle]
     starts = [bursts(beginning(flow)).start_us for flow in recorded.flows if _informative(flow)]

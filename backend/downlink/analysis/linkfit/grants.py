@@ -1,4 +1,4 @@
-"""What a framed return channel carries of itself, and when it carries more because somebody asked."""
+"""The capacity of a framed return channel: what it carries unasked, and when it carries more after a request."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Grants:
 
 @dataclass(frozen=True)
 class _Frames:
-    """Of a flow's beginning, by frame from its first acknowledgement on: how many waited for it at most, and how many it carried."""
+    """A flow's beginning, by frame from its first acknowledgement on: how many waited for it at most, and how many it carried."""
 
     waited: Ints
     carried: Ints
@@ -79,7 +79,8 @@ def _rated(seen: Sequence[_Frames], base: int, delay: int, hold: int) -> tuple[E
 
 
 def _plain_squares(seen: Sequence[_Frames], base: int, delay: int, hold: int) -> float:
-    """Of asking for all that waits. What waits swings then, and a frame more or less makes much of it: the nearest one counts."""
+    """Return the squares of a law that asks for all that waits. The queue swings under it, and one frame changes much: the nearest
+    one counts."""
     delays = np.arange(max(1, delay - NEAR_FRAMES), delay + NEAR_FRAMES + 1)
     everything = np.zeros(len(delays), int)
     holds = range(max(0, hold - NEAR_FRAMES), hold + NEAR_FRAMES + 1) if hold else (0,)
@@ -113,7 +114,7 @@ def _by_frame(flow: Acks, length_us: float) -> _Frames | None:
 
 
 def _phase(time: Ints, length_us: float) -> float:
-    """Of the beginnings of bursts."""
+    """Return the phase of the beginnings of bursts, in microseconds."""
     starts = bursts(time).start_us
     angle = np.angle(np.exp(2j * np.pi * (starts - starts[0]) / length_us).mean())
     return float(starts[0] + angle / (2 * np.pi) * length_us)
@@ -142,8 +143,8 @@ def _delay_and_hold(seen: Sequence[_Frames], base: int, length_ms: float) -> tup
 
 
 def _best(seen: Sequence[_Frames], base: int) -> tuple[int, int]:
-    """In frames: the delay, and the hold, 0 unless it explains clearly more. Frames carry more from the longer of both on, so where
-    they begin to is known, and among the delays near it those decide that explain best how much they carry."""
+    """Return in frames: the delay, and the hold, 0 unless it explains clearly more. Frames carry more from the longer of both on, so
+    the beginning is known; among the delays near it those decide that explain best how much the frames carry."""
     first = _first_grants(seen, base)
     near = np.arange(max(1, first - NEAR_FRAMES), first + NEAR_FRAMES + 1)
     squares = _sums(seen, base, near, 0)
@@ -180,7 +181,7 @@ def _holds(seen: Sequence[_Frames], base: int) -> Ints:
 
 
 def _squares(frames: _Frames, base: int, delay: int, hold: int) -> float:
-    """Of the roots of the numbers, so that large bursts do not decide alone."""
+    """Return the squared differences of the roots of the numbers, so that large bursts do not decide alone."""
     earlier = np.concatenate([np.zeros(min(delay, len(frames.waited)), int), frames.waited[:-delay]])
     asked = np.where(np.arange(len(frames.waited)) >= hold, earlier, 0)
     expected = np.minimum(frames.waited, base + asked)
@@ -189,7 +190,7 @@ def _squares(frames: _Frames, base: int, delay: int, hold: int) -> float:
 
 
 def _spaces(flows: Sequence[Acks]) -> list[Floats]:
-    """Between neighbours in bursts of some, in us: how fast the channel sends, and not how fast data came."""
+    """Return the spaces between neighbours in bursts of some, in us: how fast the channel sends, and not how fast data came."""
     found = []
     for flow in flows:
         time = flow.time_us[flow.time_us < flow.time_us[0] + BEGINNING_S * 1e6] if len(flow.time_us) else flow.time_us

@@ -66,13 +66,14 @@ class Events:
 
 
 def down_losses(recorded: Recorded, events: Sequence[Events]) -> Losses | None:
-    """From idle probes whose receiver said what came, and from flows that used much of the link. None without either."""
+    """Return the losses on the way down, from idle probes whose receiver reported arrivals, and from flows that used much of the
+    link. None without either."""
     probes = [_echoed(each, each.came) for each in recorded.idle if each.came is not None]
     return _losses(probes, events)
 
 
 def up_losses(recorded: Recorded) -> Losses | None:
-    """From probes that came to the receiver and not back."""
+    """Return the losses on the way up, from probes that reached the receiver and did not return."""
     probes = [
         _echoed(_only(each, each.came), each.answered[each.came])
         for each in recorded.idle
@@ -166,7 +167,7 @@ def _fitted(
 
 
 def _errors(cost: Callable[[Floats], float], at: Floats) -> Floats:
-    """From the curvature at the least cost, NaN where that is no valley."""
+    """Return errors from the curvature at the least cost; NaN if that is no valley."""
     n, step = len(at), 0.05
     eye = np.eye(n) * step
     hessian = np.array([
@@ -209,7 +210,7 @@ def _of_probes(probe: Echoed, ratio: float, length: float | None, spacing: float
 
 
 def _still(outage: float, share: float, pace: float, after_s: float) -> float:
-    """How likely an outage is some time after it was so likely."""
+    """Return the probability of an outage `after_s` after it was `outage`."""
     return share + (outage - share) * math.exp(-pace * after_s)
 
 

@@ -1,4 +1,4 @@
-"""What to run over a fitted profile, so that it can be held against what was recorded: the same flows, in virtual time."""
+"""Orders of runs over a fitted profile, for comparison with the recorded ones: the same flows, in virtual time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def orders(recorded: Recorded, fit: Fit) -> list[dict[str, Any]]:
 
 
 def _flow(flow: Acks, fit: Fit) -> dict[str, Any]:
-    """With the window that it had: at most, of CUBIC, which finds its own; usually, of what stands for others."""
+    """Return the order of a flow with its recorded window: the largest one for CUBIC, which finds its own; the usual one for what
+    stands for others."""
     known = flow.rtt_us > 0
     rate = float(fit.rates.mean_bps.value) if fit.rates else 8 * float(np.ptp(flow.delivered_bytes)) / flow.seconds
     is_cubic = flow.cc == CUBIC
@@ -48,7 +49,7 @@ def _flow(flow: Acks, fit: Fit) -> dict[str, Any]:
 
 
 def emulated(records: Sequence[Mapping[str, Any]]) -> Recorded:
-    """What came of the orders, as if it had been recorded."""
+    """Return the runs of the orders as if they had been recorded."""
     probes, flows = [], []
     for number, record in enumerate(records):
         sender, receiver = _columns(record["sender"]), _columns(record["receiver"] or {})

@@ -28,7 +28,7 @@ class Parameter:
 
 
 def parameters(fit: Fit) -> list[Parameter]:
-    """In the order of the profile's keys."""
+    """Return the parameters in the order of the profile's keys."""
     return [
         *_rates(fit),
         *_queue(fit),
@@ -94,7 +94,7 @@ def _delays(fit: Fit) -> Iterator[Parameter]:
 
 
 def unknown(fit: Fit) -> list[str]:
-    """What these runs do not show, and what would."""
+    """Return what these runs do not show, and what would."""
     return [
         *_unknown_idle(fit),
         *_unknown_rates(fit),

@@ -164,7 +164,7 @@ def _wandering(lags: Floats, bin_s: float, memory_s: float) -> Floats:
 
 
 def _range(used: Sequence[Usage], slot_s: float | None) -> tuple[float, float]:
-    """How far single bins lie from the mean of their surroundings, over that: 1 in 200 on either side is left out."""
+    """Return how far single bins lie from the mean of their surroundings, as ratios; 1 in 200 on either side is left out."""
     ratios = []
     for each in used:
         width = len(each.rate_bps) if slot_s is None else round(slot_s / each.bin_s)

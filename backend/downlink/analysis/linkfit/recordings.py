@@ -1,5 +1,5 @@
-"""What a fit sees of runs: echoes of probe flows, and acknowledgements of TCP flows. The log of an emulated link is not used:
-a real link has none."""
+"""Input of a fit: echoes of probe flows, and acknowledgements of TCP flows. The log of an emulated link is not used: a real link has
+none."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ class Acks:
 
 
 def echoes(run: str, sender: Mapping[str, Ints], receiver: Mapping[str, Ints], is_alone: bool) -> Echoes:
-    """Of a probe flow's traces; receiver: empty where it is missing."""
+    """Read the traces of a probe flow; receiver: empty where it is missing."""
     came = np.isin(sender["probe_number"], receiver["probe_number"]) if "probe_number" in receiver else None
     return Echoes(run, sender["elapsed_us"], sender["probe_rtt_us"], came, is_alone)
 
 
 def acks(run: str, cc: str, sender: Mapping[str, Ints], first_byte_us: int, has_hystart: bool = True) -> Acks:
-    """Of a per-ACK trace. What was delivered out of order counts where the kernel said so."""
+    """Read a per-ACK trace. Out-of-order deliveries count where the kernel reported them."""
     mss = int(np.median(sender["snd_mss_bytes"])) if "snd_mss_bytes" in sender else 1448
     delivered = sender["delivered_segments"] * mss if "delivered_segments" in sender else sender["acked_bytes"]
     zeros = np.zeros(len(delivered), np.int64)

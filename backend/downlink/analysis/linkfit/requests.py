@@ -1,4 +1,4 @@
-"""Over how many frames a terminal takes the rate and the share that it asks for (`frames.request_frames`).
+"""The frames over which a terminal takes the rate and the share that it asks for (`frames.request_frames`).
 
 The law is that of the emulator (agents/internal/lab/emulate/frames.go), in acknowledgements instead of bytes: what came to the terminal
 is put through it for every delay and number of frames, and what then would have waited is held against what did.
@@ -23,7 +23,7 @@ DELAYS, NUMBERS = (
 
 
 class Course(Protocol):
-    """By frame: how many acknowledgements waited for it, and how many of these it carried."""
+    """A course by frame: how many acknowledgements waited for it, and how many of these it carried."""
 
     @property
     def waited(self) -> Ints: ...
@@ -32,7 +32,8 @@ class Course(Protocol):
 
 
 def squares(seen: Course, base: int, delays: Ints, numbers: Ints, hold: int = 0) -> Floats:
-    """How far each law is off: squares of the difference between the roots of what waits and what waited, over all frames.
+    """Return how far each law is off: squares of the difference between the roots of what waits and what waited, summed over all
+    frames.
 
     base: acknowledgements that a frame carries unasked. delays, numbers: in frames, a law each; a number 0 asks for all that waits.
     hold: nothing is granted before this frame.

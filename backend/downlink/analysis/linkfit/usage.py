@@ -1,4 +1,4 @@
-"""When a flow filled its link, and how fast the link was then."""
+"""The times at which a flow filled its link, and the link's rate then."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _ramp_end(edges: Floats, rate: Floats, bin_s: float) -> float:
 
 
 def _within(at_s: float, edges: Floats, is_full: NDArray[np.bool_]) -> bool:
-    """Whether the link was full both before and after."""
+    """Return whether the link was full both before and after."""
     place = int(np.searchsorted(edges, at_s)) - 1
     around = round(1 / (edges[1] - edges[0]))
     return bool(
