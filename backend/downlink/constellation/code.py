@@ -31,7 +31,7 @@ class Walker:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the last plane is a neighbour of the first one. In a star they pass each other head-on."""
+        """True if the last plane is a neighbour of the first one. In a star they pass each other head-on."""
         return self.spread_deg == SPREAD_DEG["D"]
 
 

@@ -83,7 +83,7 @@ def _orbits(read: list[Found | LeftOut], counts: tuple[int, int] | None) -> Orbi
 
 
 def one_of_each(orbits: Orbits, start: datetime) -> Orbits:
-    """Of several sets of one satellite, as a history has them, the nearest to a path's start; others are among `left_out`."""
+    """Keep one set per satellite, as a history has several: the nearest to a path's start; the others go to `left_out`."""
     sets = list(zip(orbits.labels, orbits.satellites, strict=False))
     start_days = (start - J2000) / timedelta(days=1)
     used = _one_each(sets, lambda days: abs(days - start_days))
@@ -127,7 +127,7 @@ def _days(satellite: Satrec) -> float:
 
 
 def warnings(orbits: Orbits, start: datetime) -> list[str]:
-    """What people should know of the elements' age."""
+    """Return warnings about the elements' age, for people."""
     said = []
     if orbits.spread_s > MIXED_DAYS * DAY_S:
         spread_days = orbits.spread_s / DAY_S
@@ -165,7 +165,7 @@ def _sets(lines: list[tuple[int, str]]) -> Iterator[Found | LeftOut]:
 
 
 def _is_part(line: str) -> bool:
-    """Whether a line is one of the two of an element set; a satellite may be called `1 KUNS-PF`."""
+    """Return whether a line is one of the two of an element set; a satellite may be called `1 KUNS-PF`."""
     return line.startswith(("1 ", "2 ")) and len(line) >= LINE - 1
 
 
@@ -174,7 +174,7 @@ def _is_first(line: str) -> bool:
 
 
 def _name(line: str) -> str:
-    """As it is written before a set; some files put a 0 before it."""
+    """Return a name as it is written before a set; some files put a 0 before it."""
     return line.removeprefix("0 ")[:40]
 
 

@@ -57,7 +57,7 @@ def hold_against(
 
 
 def path_rows(columns: Mapping[str, Whole]) -> list[tuple[Nodes, list[Whole]]]:
-    """Of each path that there is: its nodes, and the rows of each hop."""
+    """Return for each path: its nodes, and the rows of each hop."""
     path, hop = columns["path"], columns["hop"]
     starts = np.flatnonzero(np.r_[True, (np.diff(path) != 0) | (np.diff(hop) != 0)])
     found: dict[int, list[Whole]] = {}

@@ -50,7 +50,7 @@ def _number(grid: Grid, plane: Whole, place: Whole) -> Whole:
 
 
 def hop_lengths(places: Floats, hops: Whole) -> Floats:
-    """Of ISLs in km, of shape (hops, times); infinite where one would come within 80 km of the ground."""
+    """Return lengths of ISLs in km, of shape (hops, times); infinite where one would come within 80 km of the ground."""
     apart = places[hops[:, 0]] - places[hops[:, 1]]
     squared = np.einsum("htx,htx->ht", apart, apart)
     least_squared = float(np.min(np.einsum("stx,stx->st", places, places)))
@@ -62,7 +62,7 @@ def hop_lengths(places: Floats, hops: Whole) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """Which satellites are joined; made once for all moments."""
+    """The graph of joined satellites, built once for all moments."""
 
     satellites: int
     stations: int

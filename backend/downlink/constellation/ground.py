@@ -18,7 +18,7 @@ FLATTENING = 1 / 298.257223563
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """From stations to satellites: lengths in km and sines of the elevation, of shape (stations, satellites, times)."""
+    """Lines of sight from stations to satellites: lengths in km and sines of the elevation, of shape (stations, satellites, times)."""
 
     length_km: Floats
     sine: Floats
@@ -36,7 +36,7 @@ def sight(stations: Sequence[Station], places: Floats, start: datetime, at_us: W
 
 
 def _from(station: Station, places: Floats, angle: Floats) -> tuple[Floats, Floats]:
-    """Of one station: lengths and sines of the elevation over the ellipsoid, (satellites, times)."""
+    """Return lengths and sines of the elevation over the ellipsoid for one station, of shape (satellites, times)."""
     ground, upright = station_km(station, angle)
     to = places - ground
     length = np.sqrt(np.einsum("stx,stx->st", to, to))
@@ -45,7 +45,7 @@ def _from(station: Station, places: Floats, angle: Floats) -> tuple[Floats, Floa
 
 
 def station_km(station: Station, angle: Floats) -> tuple[Floats, Floats]:
-    """Where a station is in the frame of the satellites, and its upright, both of shape (times, 3)."""
+    """Return a station's position in the frame of the satellites, in km, and its upright, both of shape (times, 3)."""
     latitude = np.radians(station.latitude_deg)
     longitude = np.radians(station.longitude_deg) + angle
     squared = FLATTENING * (2 - FLATTENING)

@@ -15,13 +15,13 @@ LEAST_SHARE = 0.05
 
 
 def fine_times(start_us: int, end_us: int) -> Whole:
-    """Not more than a second apart, from start to end."""
+    """Return times at most a second apart, from start to end, in microseconds."""
     parts = max(1, math.ceil((end_us - start_us) / FINE_US))
     return np.rint(np.linspace(start_us, end_us, parts + 1)).astype(np.int64)
 
 
 def knots(at_us: Whole, delay_ns: Floats) -> Whole:
-    """Which of the times to keep, the first and the last among them.
+    """Choose the times to keep, the first and the last among them; return their indices.
 
     Knots are dense where the curve bends: each stretch between two has the same integral of sqrt(|second derivative|), the best
     there is for straight pieces (de Boor 1978, chapter III). More are taken until no fine time is off by MOST_ERROR_NS.

@@ -40,7 +40,7 @@ Rows = list[NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Asked:
-    """What a path is made of. code, or file and file_sha256: where the orbits come from; step_ms: how often routes are looked at."""
+    """The parameters of a path. code, or file and file_sha256: source of the orbits; step_ms: interval at which routes are computed."""
 
     name: str
     program: str
@@ -105,7 +105,8 @@ def _header(asked: Asked) -> PathHeader:
 
 
 def _radii(asked: Asked) -> tuple[float, float]:
-    """Between which distances from the Earth's centre all satellites are, with a margin for what lies between the moments looked at.
+    """Return the least and greatest distance of all satellites from the Earth's centre in km, with a margin for the time between the
+    computed moments.
 
     Two turns and a half of a low orbit say it for any time: what changes from day to day changes by less than the margin.
     """
@@ -142,7 +143,7 @@ def _no_path(path: int, stretch: Stretch) -> NDArray[np.int64]:
 
 
 def _gaps(links: LinkModel, nodes: Nodes, before: Nodes | None, draws: np.random.Generator) -> list[int]:
-    """Of each hop in microseconds: 0 where the path before had it too."""
+    """Return the silence of each hop in microseconds: 0 for a hop that the path before had too."""
     had = set(zip(before or (), (before or ())[1:], strict=False))
     gaps = []
     for hop in pairwise(nodes):

@@ -53,7 +53,7 @@ def is_messages(text: str) -> bool:
 
 
 def _without_comments(text: str) -> str:
-    """From the first line that is neither empty nor a comment on, with ends of lines of one kind."""
+    """Return the text from its first line that is neither empty nor a comment, with uniform line ends."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     first = next((number for number, line in enumerate(lines) if not _is_comment(line)), len(lines))
     return "\n".join(lines[first:]).lstrip()
@@ -64,7 +64,7 @@ def _is_comment(line: str) -> bool:
 
 
 def _delimiter(first: str) -> str | None:
-    """What stands between the names of a table of messages; None where a line is no such heading."""
+    """Return the delimiter of a table of messages; None if a line is no such heading."""
     return next((each for each in ",;\t" if "MEAN_MOTION" in _heading(first, each)), None)
 
 
@@ -73,7 +73,7 @@ def _heading(line: str, delimiter: str) -> list[str]:
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
-    """Of one line, so that a quote without an end takes no other line with it."""
+    """Return the cells of one line, so that a quote without an end takes no other line with it."""
     try:
         return next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
     except csv.Error:
@@ -81,7 +81,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 
 def _is_pairs(first: str) -> bool:
-    """Whether a file begins as key and value (KVN): every message of that form begins with its version."""
+    """Return whether a file begins as key and value (KVN): every message of that form begins with its version."""
     return first.replace(" ", "").upper().startswith("CCSDS_OMM_VERS=")
 
 
@@ -170,7 +170,7 @@ def _satellite(number: int, fields: object) -> Found | LeftOut:
 
 
 def _flaw(said: Mapping[str, str]) -> str | None:
-    """Why a message has no orbit, as far as its texts say."""
+    """Explain why the texts of a message describe no orbit; None if they do."""
     theory = said.get("MEAN_ELEMENT_THEORY", "SGP4")
     if theory not in {"SGP4", "SGP/SGP4"}:
         return f"its elements are of {theory}, not of SGP4"
@@ -193,7 +193,7 @@ def _no_number(name: str, text: str) -> str | None:
 
 
 def beyond_bounds(satellite: Satrec) -> str | None:
-    """Why elements that can be read are none of an orbit; SGP4 takes some of these all the same."""
+    """Explain why readable elements describe no orbit; SGP4 accepts some of these all the same."""
     if not (0 <= satellite.ecco < 1 and satellite.no_kozai > 0) or satellite.error:
         return NO_ORBIT
     inclination_deg = math.degrees(satellite.inclo)
@@ -206,6 +206,6 @@ def beyond_bounds(satellite: Satrec) -> str | None:
 
 
 def _moment(epoch: str) -> str:
-    """As the library reads it: with parts of a second, without a zone (the standard's only one is UTC)."""
+    """Return an epoch as the library reads it: with parts of a second, without a zone (the standard's only one is UTC)."""
     bare = epoch.removesuffix("Z")
     return bare if "." in bare else f"{bare}.0"

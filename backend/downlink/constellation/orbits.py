@@ -1,4 +1,4 @@
-"""Where satellites are: SGP4 with the constants of WGS72, as the Earth turns by mean sidereal time alone.
+"""Positions of satellites: SGP4 with the constants of WGS72, as the Earth turns by mean sidereal time alone.
 
 UT1 is taken as UTC, and the poles as fixed: both move stations by less than 500 m, a microsecond and a half of delay.
 """
@@ -35,8 +35,8 @@ NEARLY_ROUND = 1e-7
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """How satellites stand in planes: number plane x per_plane + place. seam: by how many places plane 0 lies ahead of the last
-    plane's next one; None where these two are no neighbours. numbers: of the satellites that are there; None for all."""
+    """The arrangement of satellites in planes: number plane x per_plane + place. seam: by how many places plane 0 lies ahead of the
+    last plane's next one; None where these two are no neighbours. numbers: of the existing satellites; None for all."""
 
     planes: int
     per_plane: int
@@ -46,7 +46,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a satellite is called, and where its elements stand in their file."""
+    """The name of a satellite, and the position of its elements in their file."""
 
     name: str
     place: str
@@ -78,7 +78,7 @@ class Elements:
 
 
 def turns_per_day(height_km: float) -> float:
-    """Of a round orbit at a height above the equator."""
+    """Return the revolutions per day of a circular orbit at a height above the equator."""
     return DAY_S / (2 * math.pi) * math.sqrt(WGS72_MU_KM3_PER_S2 / (WGS72_RADIUS_KM + height_km) ** 3)
 
 
@@ -115,7 +115,7 @@ def _satellite(number: int, elements: Elements, days: float) -> Satrec:
 
 
 def positions(satellites: SatrecArray, start: datetime, at_us: Whole) -> Floats:
-    """In km, of shape (satellites, times, 3), in a frame that keeps its directions in space (TEME).
+    """Return positions in km, of shape (satellites, times, 3), in a frame that keeps its directions in space (TEME).
 
     Raises InvalidError as `motion` does.
     """
@@ -159,7 +159,7 @@ def motion(satellites: SatrecArray, start: datetime, at_us: Whole) -> tuple[Floa
 
 
 def sidereal_angle(start: datetime, at_us: Whole) -> Floats:
-    """By how much the Earth has turned under that frame, in radians: mean sidereal time of 1982 (IAU)."""
+    """Return by how much the Earth has turned under that frame, in radians: mean sidereal time of 1982 (IAU)."""
     days = (start - J2000).total_seconds() / DAY_S + at_us / US_PER_DAY
     centuries = days / 36_525
     seconds = (

@@ -1,4 +1,4 @@
-"""What a hop between ground and satellite carries and loses, over its length."""
+"""Rate and loss of a hop between ground and satellite, over its length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From names and words to what a path is made of."""
+"""Translation of names and words to the parameters of a path."""
 
 from __future__ import annotations
 

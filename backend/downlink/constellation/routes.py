@@ -1,4 +1,4 @@
-"""When the path changes and to which one: the three rules of docs/paths.md."""
+"""Changes of the path: the three rules of docs/paths.md."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Moment:
     seen: NDArray[np.bool_]
 
     def holds(self, nodes: Nodes) -> bool:
-        """Whether every hop with the ground is still seen."""
+        """Return whether every hop with the ground is still visible."""
         return all(self.seen[station, satellite] for station, satellite in ground_hops(nodes))
 
     def shortest(self, first: int | None = None, last: int | None = None) -> Nodes | None:
@@ -99,15 +99,15 @@ class Sky:
             yield Moment(int(at_us[time]), self.wiring, isl_km[time], found.length_km[:, :, time], seen[:, :, time])
 
     def places(self, nodes: Nodes, at_us: Whole) -> Floats:
-        """Of a path's satellites in km, of shape (satellites, times, 3)."""
+        """Return positions of a path's satellites in km, of shape (satellites, times, 3)."""
         return positions(SatrecArray([self.orbits.satellites[node] for node in nodes if node >= 0]), self.start, at_us)
 
     def hop_lengths(self, nodes: Nodes, at_us: Whole) -> Floats:
-        """Of each hop of a path in km, of shape (hops, times)."""
+        """Return lengths of a path's hops in km, of shape (hops, times)."""
         return self._lengths_and_sines(nodes, at_us)[0]
 
     def sines(self, nodes: Nodes, at_us: Whole) -> Floats:
-        """Of the elevation of each hop with the ground, of shape (hops, times); 1 for ISLs."""
+        """Return sines of the elevation of each hop with the ground, of shape (hops, times); 1 for ISLs."""
         return self._lengths_and_sines(nodes, at_us)[1]
 
     def _lengths_and_sines(self, nodes: Nodes, at_us: Whole) -> tuple[Floats, Floats]:

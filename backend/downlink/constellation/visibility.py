@@ -66,7 +66,7 @@ def check_seen(found: Sequence[Unseen], least_deg: float) -> None:
 
 
 def best_elevations(sky: Sky, at_us: Whole) -> np.ndarray:
-    """Of the highest satellite over each station in degrees, (stations, times)."""
+    """Return the elevation of the highest satellite over each station in degrees, of shape (stations, times)."""
     step = max(1, CHUNK_NUMBERS // len(sky.orbits.satellites))
     parts = [at_us[first : first + step] for first in range(0, len(at_us), step)]
     sines = [
