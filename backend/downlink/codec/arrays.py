@@ -23,6 +23,6 @@ def pack_array(values: Sequence[float], type_number: int) -> bytes:
 
 
 def unpack_array(sent: bytes) -> list[float]:
-    """As pack_array makes them."""
+    """Unpack the numbers of pack_array."""
     found: list[float] = np.frombuffer(sent[HEAD_BYTES:], _NUMBERS)["value"].tolist()
     return found

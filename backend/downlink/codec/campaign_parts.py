@@ -1,4 +1,4 @@
-"""What the parts of a campaign file are made of: texts, numbers, and how a mapping is read."""
+"""Components of a campaign file's parts: texts, numbers, and the reading of mappings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From plain data to a checked campaign. What is wrong is said all at once, each with its place.
+"""The reading of plain data as a checked campaign. All problems are reported at once, each with its position.
 
 The sentences follow from the JSON Schema of the place, so that a range is written down once.
 """
@@ -35,7 +35,7 @@ TOO_MANY_NODES = f"A campaign file has at most {MOST_NODES} keys and values."
 
 
 def has_more_nodes(data: Any, most: int) -> bool:
-    """Whether nested data has more than so many keys and values; no more of them are looked at."""
+    """Return whether nested data has more than `most` keys and values; no more of them are visited."""
     waiting, found = [data], 0
     while waiting and found <= most:
         part = waiting.pop()
@@ -50,7 +50,7 @@ def has_more_nodes(data: Any, most: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong and where: `conditions[1].flows[0].cc`, or an empty place for the whole."""
+    """A problem and its position: `conditions[1].flows[0].cc`, or an empty text for the whole."""
 
     place: str
     message: str
@@ -102,7 +102,7 @@ def _judged(data: Mapping[str, Any]) -> Campaign | list[Problem]:
 
 
 def _repeated(data: Mapping[str, Any]) -> Iterator[Problem]:
-    """What appears twice in a list whose parts must differ. Whatever else may be wrong with them."""
+    """Yield what appears twice in a list whose parts must differ, whatever else may be wrong with them."""
     conditions = data.get("conditions")
     names = [part.get("name") if isinstance(part, Mapping) else None for part in _list(conditions)]
     for index, name in _again(names):
@@ -130,7 +130,7 @@ def _again(names: Sequence[Any]) -> Iterator[tuple[int, str]]:
 
 
 def _broken_rules(file: CampaignFile) -> Iterator[Problem]:
-    """What no key can know by itself."""
+    """Yield violations of rules between several keys."""
     for number, condition in enumerate(file.conditions):
         stop = condition.stop or file.stop
         if stop is None:
@@ -162,7 +162,7 @@ def _broken_rules(file: CampaignFile) -> Iterator[Problem]:
 
 
 def _broken_timetable(file: CampaignFile) -> Iterator[Problem]:
-    """It says how often there are runs, unless `until` does."""
+    """Yield faults of the timetable, which gives the number of runs unless `until` does."""
     timetable = file.timetable
     if file.until is None:
         if timetable.cycles is None and timetable.duration_h is None:
@@ -234,7 +234,7 @@ def _broken_ways(number: int, condition: ConditionPart) -> Iterator[Problem]:
 
 
 def _broken_receivers(number: int, condition: ConditionPart) -> Iterator[Problem]:
-    """Who asks for what: a receiver asks for a content once, and the first receiver always takes part."""
+    """Yield faults of receivers: a receiver asks for a content once, and the first receiver always takes part."""
     place = f"conditions[{number}].flows"
     if condition.flows and all(flow.receiver != 1 for flow in condition.flows):
         yield Problem(place, "has no flow to receiver 1, which restarts an emulated link for each run; give it one.")
@@ -283,7 +283,7 @@ FORMS = ("list[", "dict[")
 
 
 def _is_other_form(error: ErrorDetails) -> bool:
-    """Whether a mapping is told that it is no list: the other form says what is wrong with it."""
+    """Return whether an error reports a mapping as no list; the error of the other form is the useful one."""
     return any(str(part).startswith("list[") for part in error["loc"]) and isinstance(error["input"], Mapping)
 
 
@@ -332,7 +332,7 @@ def _node(loc: Loc) -> Mapping[str, Any]:
 
 
 def _wanted(node: Mapping[str, Any]) -> str:
-    """What a place takes, in words."""
+    """Describe in words what a key accepts."""
     if "enum" in node:
         return f"one of {', '.join(node['enum'])}"
     if "pattern" in node:
@@ -342,7 +342,7 @@ def _wanted(node: Mapping[str, Any]) -> str:
 
 
 def _bounds(node: Mapping[str, Any]) -> Mapping[str, str]:
-    """Without an exponent, as people write them."""
+    """Return the bounds of a number without exponents."""
     found = {name: node[name] for name in ("minimum", "maximum") if name in node}
     return {name: f"{bound:.0f}" if float(bound).is_integer() else f"{bound:g}" for name, bound in found.items()}
 

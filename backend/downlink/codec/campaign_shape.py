@@ -88,7 +88,7 @@ class _Untitled(GenerateJsonSchema):
 
 
 class StopPart(Part):
-    """When the flows of a run stop: after `seconds`, or when each has written `bytes`."""
+    """The stop rule of a run's flows: after `seconds`, or when each has written `bytes`."""
 
     seconds: Annotated[float, Field(strict=True, ge=1, le=MAX_SECONDS)] | None = Field(
         default=None, description="Duration from the first data byte"
@@ -189,7 +189,7 @@ class ConditionPart(DefaultsPart):
 
     @property
     def is_split(self) -> bool:
-        """Whether TCP ends at its relays."""
+        """True if TCP ends at its relays."""
         return any(flow.transport == SPLIT for flow in self.flows)
 
     @model_validator(mode="after")
@@ -272,7 +272,7 @@ class CampaignFile(Part):
     )
 
     def whole_timetable(self) -> Timetable:
-        """With the cycles that `until` allows at most."""
+        """Return the timetable with the largest number of cycles that `until` allows."""
         timetable = self.timetable.to_domain()
         return replace(timetable, cycles=self.until.most_cycles) if self.until else timetable
 
@@ -325,6 +325,6 @@ def campaign_schema() -> dict[str, Any]:
 
 
 def first_shape(node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Of a part of the schema that allows several shapes the first, with what is said of the part itself."""
+    """Return the first of several shapes that the schema allows for a part, with the description of the part itself."""
     own = {key: value for key, value in node.items() if key != "anyOf"}
     return {**node["anyOf"][0], **own} if "anyOf" in node else node

@@ -30,7 +30,7 @@ class Expanded:
     key: str | None = None
 
     def place(self, place: str) -> str:
-        """Where in the file that was written a problem of this data is."""
+        """Translate a position in the expanded data to one in the file that was written."""
         found = re.match(r"conditions\[(\d+)\](.*)", place)
         if self.key is None or not found or int(found[1]) >= len(self.origins):
             return place
@@ -64,7 +64,7 @@ def expand(data: Mapping[str, Any]) -> Expanded | str:
 
 
 def _no_single_list(vary: Mapping[Any, Any]) -> str | None:
-    """What is wrong; None for a value for each link."""
+    """Explain why this is not one key with a list of values; None for a mapping from link to value."""
     if len(vary) > 1:
         return f"{' and '.join(map(str, vary))} cannot be varied at once: give one key with its values."
     ((key, values),) = vary.items()
@@ -105,7 +105,7 @@ def _setters() -> dict[str, Setter]:
 
 
 def _flows(condition: Data) -> list[Data]:
-    """Of data only; a condition without flows gets the default one."""
+    """Return the flows that are mappings; a condition without flows gets the default one."""
     flows = condition.get("flows")
     if flows is None:
         flows = condition["flows"] = [{}]
@@ -137,7 +137,7 @@ def _nested_setter(part: str, key: str) -> Setter:
 
 
 def _receivers_setter(condition: Data, value: Any) -> bool:
-    """As many flows as receivers, from the first on, each like the one flow that there is; INTCP's ask for one content."""
+    """Make as many flows as receivers, from the first on, each like the single flow that there is; INTCP's ask for one content."""
     found = _flows(condition)
     if len(found) != 1 or len(condition["flows"]) != 1 or "receiver" in found[0]:
         return False

@@ -35,7 +35,7 @@ Columns = dict[str, NDArray[np.int64]]
 
 @dataclass(frozen=True, slots=True)
 class ChunkHeader:
-    """What a chunk says of itself. fields: the columns in their order, `elapsed_us` first."""
+    """The header of a chunk. fields: the columns in their order, `elapsed_us` first."""
 
     run_id: str
     attempt: int
@@ -57,7 +57,7 @@ def decode_chunk(packed: bytes) -> tuple[ChunkHeader, Columns]:
 
 
 def read_header(packed: bytes) -> ChunkHeader:
-    """What a chunk says of itself, and no more of it unpacked than that.
+    """Read the header of a packed chunk, and unpack no more of it than that.
 
     Raises InvalidError `chunk_invalid` where header or announced size are wrong; the columns are decode_chunk's to check.
     """

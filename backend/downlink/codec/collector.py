@@ -25,7 +25,7 @@ class Collector(io.RawIOBase):
         return self._taken + len(self._held)
 
     def take(self) -> bytes:
-        """What was written since the last time."""
+        """Return the bytes that were written since the last call."""
         taken, self._held = bytes(self._held), bytearray()
         self._taken += len(taken)
         return taken

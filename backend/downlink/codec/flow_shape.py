@@ -136,7 +136,7 @@ class FlowPart(Part):
 
 
 def _intcp_fault(name: str, value: Any) -> str | None:
-    """What is wrong with an option of INTCP."""
+    """Explain the fault of an INTCP option; None if there is none."""
     if choices := INTCP_CHOICES.get(name):
         return None if value in choices else f"{name} must be one of {', '.join(choices)}, not {shown(value)}."
     if name not in INTCP_RANGES:

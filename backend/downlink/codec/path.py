@@ -99,7 +99,7 @@ def _json_of(line: bytes) -> dict[str, Any]:
 
 
 def _rows_of(about: dict[str, Any], body: memoryview) -> int:
-    """How many rows there are, after a look at their bytes; takes from `about` what is said of rows."""
+    """Return the number of rows after checking the bytes; removes the keys about rows from `about`."""
     del about["format"]
     rows, fields, digest = (about.pop(key, None) for key in ("rows", "fields", "columns_sha256"))
     if not isinstance(rows, int) or isinstance(rows, bool) or not 1 <= rows <= MAX_ROWS:

@@ -1,4 +1,4 @@
-"""What must hold of any path trace's rows (docs/paths.md section 2.3)."""
+"""Rules for the rows of any path trace (docs/paths.md section 2.3)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def great_circle_km(one: Station, other: Station) -> float:
 
 
 def _upright(station: Station) -> NDArray[np.float64]:
-    """From the Earth's centre to the station, of length 1."""
+    """Return the direction from the Earth's centre to the station, of length 1."""
     latitude = math.atan((POLE_KM / EQUATOR_KM) ** 2 * math.tan(math.radians(station.latitude_deg)))
     longitude = math.radians(station.longitude_deg)
     return np.array(
@@ -90,7 +90,7 @@ def _upright(station: Station) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Between which lengths hops may be, in km, given the greatest and least distance of satellites from the Earth's centre."""
+    """Bounds of the lengths of hops, in km, given the greatest and least distance of satellites from the Earth's centre."""
 
     least_gsl: float
     most_gsl: float

@@ -16,7 +16,7 @@ HEADER = (
 
 
 def path_csv(header: PathHeader, columns: Mapping[str, NDArray[np.int64]]) -> Iterator[str]:
-    """In pieces, with the lines in the file's order: by path, in it by hop, in it by time."""
+    """Yield the CSV in pieces, its lines in the file's order: by path, then hop, then time."""
     return csv_pieces(HEADER, _lines(header, columns))
 
 

@@ -14,6 +14,6 @@ def pack_counts(first: int, counts: NDArray[np.int64]) -> bytes:
 
 
 def unpack_counts(packed: bytes) -> tuple[int, NDArray[np.int64]]:
-    """As pack_counts takes them."""
+    """Unpack the first index and the counts of pack_counts."""
     stored = np.frombuffer(packed, _STORED).astype(np.int64)
     return int(stored[0]), stored[1:]

@@ -27,7 +27,7 @@ class Spreadsheet:
 
     @classmethod
     def of(cls, separator: str, decimal: str | None) -> Spreadsheet:
-        """By their names; a semicolon brings the decimal comma. KeyError for others."""
+        """Look up a format by its names; a semicolon implies the decimal comma. Raise KeyError for other names."""
         return cls(SEPARATORS[separator], DECIMALS[decimal or ("comma" if separator == "semicolon" else "point")])
 
     def feed(self, text: str, *, is_last: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""Which column of a weather station's CSV is what: its times, in one column or in two, its station, its quantities."""
+"""Columns of a weather station's CSV: its times, in one column or in two, its station, its quantities."""
 
 from __future__ import annotations
 
@@ -113,5 +113,5 @@ def _place(header: Sequence[str], names: Sequence[str], taken: set[int]) -> int 
 
 
 def _plain(name: str) -> str:
-    """Without what stands in brackets, as in `Time (UTC)`."""
+    """Return a name without what stands in brackets, as in `Time (UTC)`."""
     return name.lower().partition("(")[0].partition("[")[0].strip()

@@ -33,7 +33,7 @@ DECIMAL_COMMA = re.compile(r"[+-]?(0,[0-9]+|[0-9]+,([0-9]{1,2}|[0-9]{4,})|[0-9]{
 
 @dataclass(frozen=True, slots=True)
 class StationForm:
-    """How a file is to be read, as far as it does not say so itself.
+    """Instructions for reading a file, where it does not describe itself.
 
     columns: the file's own headers to quantities, with a unit where it is not known (`weather.gust_m_per_s [m/s]`). zone: in which
     times without an offset are, whatever the file says. link_zone: the same where neither zone nor the file says it. missing: what
@@ -52,7 +52,7 @@ class StationForm:
 
 @dataclass(frozen=True, slots=True)
 class StationRead:
-    """What a file says, in its order, and the parts of it that cannot be read."""
+    """The observations of a file, in its order, and the parts that cannot be read."""
 
     observations: list[Observation]
     left_out: tuple[LeftOut, ...] = ()
@@ -74,7 +74,7 @@ def parse_station(
     first_line: int | None = None,
     most: int | None = MOST_IN_FILE,
 ) -> StationRead:
-    """What the file says. Cells that are empty, or `NA`, `-` and the like, hold nothing; nor does the same value said again.
+    """Read a station's file. Empty cells, `NA`, `-` and the like are no values; a repeated value is taken once.
 
     A row or a cell that cannot be read is left out and named, unless form.is_strict. first_line: the text is a part of a longer
     file, whose line of this number is the one behind the header; a part may hold nothing. most: values of it; None for any
@@ -111,7 +111,7 @@ def lines_above_header(lines: Sequence[str], time_column: str | None = None) -> 
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
-    """Those of one line; none where one of them is too long to be any."""
+    """Return the cells of one line; none if one of them is too long."""
     try:
         return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])]
     except csv.Error:
@@ -194,7 +194,7 @@ class _Table:
                     yield row.line, Observation(quantity, unit, self._source, at, value)
 
     def faults_beside(self, found: Sequence[Observation]) -> list[_PartError]:
-        """What is left out, in the order of the file. InvalidError where the whole is to be refused for it."""
+        """Return the parts that are left out, in the order of the file. Raise InvalidError if they make the whole file unusable."""
         if refusal := self.values.refusal():
             raise refusal
         faults = sorted([*self.faults, *self.unsettled], key=lambda each: each.line)
@@ -221,7 +221,7 @@ class _Table:
             yield line, last
 
     def _rows(self, rows: Iterable[tuple[int, list[str]]]) -> Iterator[_Row]:
-        """Those with a time, as far as the table goes."""
+        """Yield the rows that have a time, up to the end of the table."""
         station: tuple[int, str] | None = None
         names = [name.lower() for name in self._columns.names]
         for line, cells in rows:
@@ -312,7 +312,7 @@ def _no_time(text: str, form: StationForm, line: int) -> NoReturn:
 
 
 def _is_header(cells: Sequence[str], columns: Columns) -> bool:
-    """Whether a row without a time names columns, and one of times among them. Words such as `valid` may be a cell as well."""
+    """Return whether a row without a time is a header, with a column of times. Words such as `valid` may be a cell as well."""
     said = [cell.strip().lower() for cell in cells if cell.strip()]
     wanted = {*TIMES} - {"at", "valid"} | {columns.names[columns.time_at].lower()}
     is_data = any(read_number(each) is not None or each in MISSING for each in said)
@@ -320,7 +320,7 @@ def _is_header(cells: Sequence[str], columns: Columns) -> bool:
 
 
 def _rest(line: int, cells: Sequence[str], rows: Iterable[tuple[int, list[str]]]) -> _PartError:
-    """What comes from a further header on is another table, whose columns may be other quantities."""
+    """Refuse everything from a further header on: it is another table, whose columns may be other quantities."""
     last = max((line, *(each for each, row in rows if any(cell.strip() for cell in row))))
     names = ", ".join(cell.strip() for cell in cells)[:100]
     fault = _PartError(line, f" begins another table ({names})", " Keep one table in a file.")
@@ -359,7 +359,7 @@ def read_number(text: str) -> float | None:
 
 
 def is_cut(text: str, others: Sequence[str]) -> bool:
-    """Whether a number lacks digits that all others of its column have: decimals, or else any."""
+    """Return whether a number lacks digits that all others of its column have: decimals, or else any."""
     if len(others) < 2 or read_number(text) is None:
         return False
     decimals = {len(each.partition(".")[2]) for each in others}

@@ -1,4 +1,4 @@
-"""How a weather station's file is refused."""
+"""Refusals of a weather station's file."""
 
 from __future__ import annotations
 

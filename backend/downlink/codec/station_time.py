@@ -50,12 +50,12 @@ def read_formatted(text: str, form: str) -> datetime | None:
 
 
 def is_day(text: str) -> bool:
-    """Whether a text is a day without a time of day."""
+    """Return whether a text is a day without a time of day."""
     return text.isascii() and any(pattern.fullmatch(text) for pattern in (*_DAYS, _COMPACT_DAY))
 
 
 def is_hour(text: str) -> bool:
-    """Whether a text is an hour of a day without its minutes, in two parts."""
+    """Return whether a text is an hour of a day without its minutes, in two parts."""
     return bool(_HOUR_OF_DAY.fullmatch(text))
 
 
@@ -66,12 +66,12 @@ def with_dashes(day: str) -> str:
 
 
 def has_clock(form: str) -> bool:
-    """Whether a form in the signs of strptime has a time of day."""
+    """Return whether a strptime format has a time of day."""
     return bool(_HAS_CLOCK.search(form))
 
 
 def is_without_century(text: str) -> bool:
-    """Whether seconds since 1970 could as well be YYMMDDhhmm."""
+    """Return whether seconds since 1970 could also be YYMMDDhhmm."""
     return bool(_WITHOUT_CENTURY.fullmatch(text)) and read_formatted(text, "%y%m%d%H%M") is not None
 
 

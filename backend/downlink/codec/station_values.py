@@ -1,4 +1,4 @@
-"""Which values of a station's file are none: beyond what a quantity can have, or how stations write that they have no value."""
+"""Numbers in a station's file that are no values: beyond a quantity's bounds, or a station's sign for no value."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Values:
         self._most: dict[str, float] = {}
 
     def take(self, value: float, text: str, quantity: str, line: int) -> bool:
-        """Whether the value may be one. InvalidError for what no quantity can have."""
+        """Return whether the number counts as a value. Raise InvalidError for a number that no quantity can have."""
         key = (quantity, value)
         if fault := fault_of(value, quantity):
             if not math.isfinite(value) or abs(value) > MOST:
@@ -92,7 +92,7 @@ def _reasons(found: Sequence[_Said]) -> str:
 
 
 def is_doubtful(value: float, text: str, quantity: str) -> bool:
-    """Whether a number that a quantity can have is how stations write that they have none. 99 alone is an ordinary percentage."""
+    """Return whether a number within a quantity's bounds may be a station's sign for no value. 99 alone is an ordinary percentage."""
     is_asked = quantity in RARE or (quantity not in BOUNDS and value != 99)
     return is_asked and value in SENTINELS and "e" not in text.lower()
 

@@ -1,4 +1,4 @@
-"""Which time zone a station's file says its times are in, and which moments its local times are where clocks change."""
+"""The time zone of a station's file, and the moments of its local times where clocks change."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Zones:
 
     @classmethod
     def of(cls, wanted: str | None, said: tuple[SaidZone, ...], otherwise: str | None) -> Zones:
-        """Those that somebody says for this file, else those of the file itself, else the link's."""
+        """Choose the zones: those stated for this file, else those of the file itself, else the link's."""
         if wanted is None and said:
             names = dict.fromkeys(each.text for each in said)
             return cls(" and ".join(names), tuple(dict.fromkeys(each.zone for each in said if each.zone)), said)

@@ -65,7 +65,7 @@ def broken_until(
 
 
 def metric_fault(metric: str, flow: FlowPart, deliveries: bool) -> tuple[str, str] | None:
-    """Why a flow does not have the metric."""
+    """Explain why a flow does not have the metric."""
     if flow.probe is not None:
         is_measured = metric in PROBED
         return (

@@ -48,7 +48,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _at(found: Any, pointer: str) -> Any:
-    """What a JSON pointer leads to (RFC 6901, section 4)."""
+    """Return the value that a JSON pointer leads to (RFC 6901, section 4)."""
     for part in parts_of(pointer):
         if isinstance(found, dict) and part in found:
             found = found[part]

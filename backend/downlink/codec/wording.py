@@ -1,4 +1,4 @@
-"""What is wrong with a value, in the words of this project and not in those of the library that looked.
+"""Descriptions of faulty values, in the words of this project and not in those of the validating library.
 
 What was sent is never quoted: it may be a password.
 """
@@ -81,7 +81,7 @@ KINDS: Mapping[type, str] = {
 
 
 def fault_of(error: ErrorDetails) -> str:
-    """What is wrong, and what to do: the end of a sentence that begins with the place, without its full stop."""
+    """Return the fault and the remedy: the end of a sentence that begins with the position, without its full stop."""
     context = error.get("ctx", {})
     if error["type"] == "value_error":  # our own words
         return str(context["error"]).rstrip(".")
