@@ -98,7 +98,7 @@ def _is_kernel_log(header: list[str]) -> bool:
 
 
 def missing_columns(header: list[str]) -> list[str]:
-    """What a table lacks that looks like an ACK log; nothing for any other table."""
+    """Return the columns that a table lacks although it looks like an ACK log; none for any other table."""
     own = len(KERNEL_OWN & set(header))
     if own >= 2:
         lacking = [name for name in KERNEL_ALWAYS if name not in header]

@@ -1,4 +1,4 @@
-"""What a file holds: itself, unpacked, or the files of an archive. All in memory and within bounds; nothing is written to disk."""
+"""Contents of a file: itself, unpacked, or the files of an archive. All in memory and within bounds; nothing is written to disk."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Member:
 
 
 class Budget:
-    """How many bytes one given file may still unpack to, over all its members."""
+    """The bytes to which one given file may still unpack, over all its members."""
 
     def __init__(self, limit_bytes: int) -> None:
         self._limit_bytes = self.left_bytes = limit_bytes

@@ -28,7 +28,7 @@ TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}]', re.DOTALL)
 
 
 def has_many_values(text: bytes) -> bool:
-    """Whether a JSON text may hold more values than are read: each follows a comma or an opening bracket."""
+    """Return whether a JSON text may hold more values than are read: each follows a comma or an opening bracket."""
     return sum(text.count(sign) for sign in (b",", b"[", b"{")) > MAX_VALUES
 
 
@@ -140,12 +140,12 @@ def lines_of(content: bytes) -> bytes:
 
 
 def _text_or_line_ends(between: bytes) -> bytes:
-    """What lies between objects, without the signs of an array."""
+    """Return the text between objects, without the signs of an array."""
     return between if between.strip(NO_TEXT) else b"\n" * between.count(b"\n")
 
 
 def _spans(content: bytes) -> Iterator[tuple[int, int]]:
-    """Where documents begin and end. One that was cut off seems to hold those behind it: then each ends where the next begins."""
+    """Yield where documents begin and end. A truncated one seems to contain the following ones; then each ends where the next begins."""
     start, limit, cut_to = _next_opening(content, 1 if content.startswith(b"[") else 0), 0, 0
     while start is not None:
         if start < cut_to and limit <= start:  # each byte is looked at a few times at most, however many were cut off
@@ -160,7 +160,7 @@ def _spans(content: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _end(content: bytes, start: int, limit: int) -> int:
-    """Where the object ends that begins at start: braces are counted, except those in strings."""
+    """Return where the object ends that begins at start: braces are counted, except those in strings."""
     depth = 0
     for token in TOKEN.finditer(content, start, limit):
         depth += {b"{": 1, b"}": -1}.get(token[0], 0)

@@ -1,4 +1,4 @@
-"""Which tests are taken already: the same bytes are one test."""
+"""Tests that are already taken: the same bytes are one test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class TakenTests:
         self._before = dict(known)
 
     def begin_file(self) -> None:
-        """What was taken until now belongs to other files than the tests that follow."""
+        """Note that the tests taken so far belong to other files than those that follow."""
         self._before = dict(self._names)
 
     def check(self, trace: ImportedTrace) -> None:

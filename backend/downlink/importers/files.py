@@ -134,7 +134,7 @@ def _read(kind: SourceKind, name: str, digest: str, read: Reader, now: datetime 
 
 
 def _started_at(content: Content, now: datetime | None) -> tuple[datetime | None, tuple[LeftOut, ...]]:
-    """When a test began; unknown where that cannot be, so that it can be said."""
+    """Return when a test began; None, and the reason, for an impossible time."""
     try:
         return content.started_at if now is None else checked_start(content.started_at, now), ()
     except UnreadableError as error:
@@ -147,7 +147,7 @@ def _shown_part(part: LeftOut) -> LeftOut:
 
 
 def _printable(text: str | None) -> str | None:
-    """What a stranger wrote, as it can be shown and stored."""
+    """Return the printable characters of a text; None without any."""
     return "".join(c for c in text if c.isprintable()) or None if text else None
 
 
@@ -155,7 +155,7 @@ Readers = tuple[SourceKind, list[tuple[Reader, bytes]]]
 
 
 def _readers(content: bytes) -> Readers:
-    """What a text is, and a reader for each of its tests with the bytes that it reads."""
+    """Identify a text; return a reader for each of its tests, with the bytes that it reads."""
     if not content or content.isspace():
         raise UnreadableError("it is empty")
     if sentence := sentence_for_magic(content):  # before a brace in the middle of it is looked at
@@ -212,7 +212,7 @@ def _json_readers(content: bytes) -> Readers:
 
 
 def _is_of_many(found: object) -> bool:
-    """Whether an object is one of those that make a test together, each on its line."""
+    """Return whether an object is one of those that make a test together, each on its line."""
     return is_tcp_info(found) or is_stream_event(found)
 
 
@@ -226,7 +226,7 @@ def _by_line(content: bytes, whole: object) -> tuple[object, bytes]:
 
 
 def _first_kind(texts: list[bytes]) -> tuple[SourceKind, Callable[[Document], Content]]:
-    """Of the first document that can be read. UnreadableError where none can: the first one's."""
+    """Return the kind of the first document that can be read. Raise the first one's UnreadableError if none can."""
     first: UnreadableError | None = None
     for text in texts:
         try:
@@ -245,7 +245,7 @@ def _texts(content: bytes, whole: object) -> list[bytes]:
 
 
 def _each_once(texts: list[bytes]) -> list[bytes]:
-    """Without the repetitions of iperf3 of mid 2024, which wrote each document twice. Tests that failed at once may be equal."""
+    """Drop the repetitions of iperf3 of mid 2024, which wrote each document twice. Tests that failed at once may be equal."""
     return [text for place, text in enumerate(texts) if not place or text != texts[place - 1] or b'"error"' in text]
 
 

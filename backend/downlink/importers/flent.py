@@ -85,7 +85,7 @@ def _test(told: Mapping[str, Any]) -> str | None:
 
 
 def _about(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """What flent notes of one series; files before its version 4 note nothing."""
+    """Return flent's notes on one series; files before its version 4 have none."""
     series = told.get("SERIES_META")
     about = series.get(name) if isinstance(series, Mapping) else None
     return about if isinstance(about, Mapping) else {}
@@ -98,7 +98,7 @@ def _flows_of(names: Iterable[object]) -> list[str]:
 
 
 def _is_figure(name: str, series: set[str]) -> bool:
-    """Whether a series tells something of flows."""
+    """Return whether a series is derived from flows, and not one of them."""
     base, _, last = name.rpartition("::")
     is_derived = DERIVED.search(name) is not None and (base in series or last.startswith("tcp_"))
     return is_derived or name.rsplit(" ", 1)[-1] in COMPUTED
@@ -110,7 +110,7 @@ def _in_order(name: str) -> list[tuple[int, str]]:
 
 
 def _raw(document: Mapping[str, Any], series: Mapping[str, Any]) -> dict[str, object]:
-    """As they came. Beside others, a flow that has results alone never said anything."""
+    """Return the series as they are. If others have raw values, a flow that has only results never reported any."""
     named = document["results"] if isinstance(document["results"], Mapping) else {}
     flows = _flows_of([*named, *series])
     found = {name: series[name] for name in flows if name in series}
@@ -139,7 +139,7 @@ def _with(samples: Samples, key: str) -> Samples:
 
 
 def _is_measured(sample: Mapping[str, Any]) -> bool:
-    """Whether a sample is of the throughput: what a socket said has no value, and is none that is missing."""
+    """Return whether a sample is of the throughput; a sample with socket values alone is none, and none that is missing."""
     return "dur" in sample or ("val" in sample and (sample["val"] is not None or not GAUGES.keys() & sample.keys()))
 
 
@@ -150,7 +150,7 @@ def _has_value(sample: Mapping[str, Any]) -> bool:
 
 
 def _told_s(sample: Mapping[str, Any]) -> float | None:
-    """How long a sample measured, where the file says it: no sample is of no time."""
+    """Return for how many seconds a sample measured, where the file has it above 0."""
     told = sample.get("dur")
     told_s = 0.0 if told is None else number(told, "dur of a sample")
     return told_s if told_s > 0 else None
@@ -245,7 +245,7 @@ def _refuse_standing(name: str, times_us: Ints) -> None:
 
 
 def _direction(name: str, about: Mapping[str, Any]) -> Direction | None:
-    """From netperf's test where the file holds its command, else from the series' name."""
+    """Return the direction of a series: from netperf's test where the file has its command, else from the series' name."""
     command = f"{text_of(about, 'COMMAND') or ''} {name}".lower()
     if "tcp_stream" in command or "upload" in command:
         return Direction.UPLOAD
@@ -274,7 +274,7 @@ def _between(rows_us: Ints, ends_us: Ints, written: Ints) -> Ints:
 
 
 def _gauge(name: str, samples: Samples, key: str, begin_s: float) -> tuple[Ints, Ints]:
-    """When a gauge was read and what it was, in our unit."""
+    """Return when a gauge was read, in microseconds, and its values in our unit."""
     found = _with(samples, key)
     times_us = elapsed_us(_times_s(name, found), begin_s)
     if np.any(np.diff(times_us) < 0):

@@ -243,19 +243,19 @@ HEAD_BYTES = 4_096
 
 
 def sentence_for_magic(content: bytes) -> str | None:
-    """By the first bytes: what is no text."""
+    """Return a sentence for a file that is no text, by its first bytes."""
     return next((sentence for magic, sentence in _MAGIC if content.startswith(magic)), None)
 
 
 def sentence_for_text(content: bytes) -> str | None:
-    """By what a text says in its first lines, also behind a time stamp."""
+    """Return a sentence for a text of another kind, by its first lines, also behind a time stamp."""
     head = content[:HEAD_BYTES]
     heads = (head, _STAMP.sub(b"", head))
     return next((sentence for pattern, sentence in _TEXTS if any(map(pattern.search, heads))), None)
 
 
 def sentence_for_table(header: Sequence[str]) -> str | None:
-    """For a text that is neither an ACK log nor one of ours, by its first line; None when that is no row of a table."""
+    """Return a sentence for a text that is neither an ACK log nor one of ours, by its first line; None if that is no row of a table."""
     if _JSON_IN_LINE.match(",".join(header)):
         return (
             "it is JSON with other text before it on its lines; remove that text, e.g. the time stamp before each line"
@@ -283,7 +283,7 @@ MOST_WORDS_PER_NAME = 3
 
 
 def _cells(header: Sequence[str]) -> list[str]:
-    """What a first line holds between commas, or between semicolons or tabs where it has none."""
+    """Split a first line at commas, or at semicolons or tabs if it has none."""
     line = header[0]
     cells = header if len(header) > 1 else line.split(max(";", "\t", key=line.count))
     return [cell for cell in cells if cell.strip(' "')]
@@ -297,7 +297,7 @@ def _are_names(cells: Sequence[str]) -> bool:
 
 
 def _are_values(cells: Sequence[str]) -> bool:
-    """Whether a row begins with a number or a time, and holds no sentence behind it."""
+    """Return whether a row begins with a number or a time, and has no sentence behind it."""
     values = [cell.strip(' "') for cell in cells]
     is_value = [_VALUE.fullmatch(value) is not None for value in values]
     return any(is_value[:1]) and all(is_one or " " not in value for is_one, value in zip(is_value, values, strict=True))
@@ -350,7 +350,7 @@ _WITHIN = ("response", "results", "report", "data", "kernel")
 
 
 def sentence_for_document(document: Mapping[str, Any]) -> str | None:
-    """By the names that a JSON document has, also in what it has within."""
+    """Return a sentence for a JSON document of another tool, by its names and those one level deeper."""
     names = set(map(str, document))
     for name in _WITHIN:
         held = document.get(name)

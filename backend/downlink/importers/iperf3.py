@@ -79,7 +79,7 @@ def read_iperf3(document: Mapping[str, Any]) -> Content:
 
 
 def _started_at(start: Mapping[str, Any]) -> tuple[datetime | None, tuple[LeftOut, ...]]:
-    """When the test began; unknown where the host's clock said what cannot be."""
+    """Return when the test began; None if the host's clock gave an impossible time."""
     stamp = start.get("timestamp")
     try:
         seconds = stamp.get("timesecs") if isinstance(stamp, Mapping) else None
@@ -101,7 +101,7 @@ def _failure(document: Mapping[str, Any], start: Mapping[str, Any]) -> str | Non
 
 
 def _flows_of_failed(document: Mapping[str, Any]) -> Flows:
-    """What a failed test measured before it failed; nothing where that cannot be read."""
+    """Return the flows that a failed test measured before it failed; none if they cannot be read."""
     _refuse_others_than_tcp(mapping(document.get("start"), "start"))
     try:
         return _flows(document) if document.get("intervals") else ([], ())
@@ -139,7 +139,7 @@ def _flows(document: Mapping[str, Any], others_mss: int | None = None) -> Flows:
 
 
 def _mss(start: Mapping[str, Any]) -> int | None:
-    """In bytes; a server that has not seen data yet writes 0."""
+    """Return the segment size in bytes; a server that has not seen data yet writes 0."""
     said = start.get("tcp_mss_default") or start.get("tcp_mss")
     found = None if said is None else whole(said, "tcp_mss")
     return found if found and found > 0 else None
@@ -180,7 +180,7 @@ def _records(interval: object) -> list[tuple[int, Mapping[str, Any]]]:
 
 @dataclass
 class _Unread:
-    """How many intervals cannot be read; hostile files hold millions."""
+    """A count of intervals that cannot be read; hostile files have millions."""
 
     count: int = 0
     first: int = 0
@@ -252,12 +252,12 @@ def _counted(records: list[Mapping[str, Any]], where: str) -> tuple[list[Mapping
 
 
 def _bytes_of(record: Mapping[str, Any]) -> int:
-    """Of an interval of no length; one that is written twice has no bytes of its own."""
+    """Return the bytes of an interval of no length; an interval that is written twice has no bytes of its own."""
     return whole(record["bytes"], "bytes") if _has_no_length(record) else 0
 
 
 def _repeats(more: int, lost_bytes: int) -> str | None:
-    """What is said of the intervals that count nothing."""
+    """Describe the intervals that are not counted; None without any."""
     lost = f" ({lost_bytes} bytes)" if lost_bytes else ""
     return f"{more} interval{'s' if more > 1 else ''} of no length{lost}, or written twice" if more else None
 
@@ -299,7 +299,7 @@ def _is_behind_gap(span_s: Span) -> bool:
 
 
 def _gaps(spans_s: list[Span]) -> str | None:
-    """What is said of intervals that are missing between others."""
+    """Describe the missing intervals between others; None without any."""
     gaps = [span_s for span_s in spans_s if _is_behind_gap(span_s)]
     if not gaps:
         return None
@@ -309,7 +309,8 @@ def _gaps(spans_s: list[Span]) -> str | None:
 
 
 def _shares(spans_s: list[Span]) -> list[float]:
-    """How much of an interval's count stands for it and for the gap before it. Counting nothing there would be a false rate."""
+    """Return the share of each interval's count that is its own; the rest stands for the gap before it. Counting nothing there would
+    give a false rate."""
     return [(span_s[2] - span_s[0]) / (span_s[2] - span_s[1]) if _is_behind_gap(span_s) else 1.0 for span_s in spans_s]
 
 
@@ -324,7 +325,7 @@ def _summed(records: list[Mapping[str, Any]], name: str, shares: list[float]) ->
 def _sender_columns(
     records: list[Mapping[str, Any]], shares: list[float], mss: int | None, where: str
 ) -> tuple[dict[str, Ints], list[LeftOut]]:
-    """What only the sending side has, and which of its columns are left out."""
+    """Return the columns that only the sending side has, and those of them that are left out."""
     said = [
         name for name in (*GAUGES, "retransmits", MSS, "snd_cwnd") if name == MSS or any(name in r for r in records)
     ]
@@ -356,7 +357,7 @@ def _sender_column(
 
 
 def _summaries(document: Mapping[str, Any], start: Mapping[str, Any]) -> Iterator[ToolSummary]:
-    """What iperf3 prints at its end: without the omitted seconds, for all streams of a direction together."""
+    """Yield the summaries that iperf3 prints at its end: without the omitted seconds, for all streams of a direction together."""
     end = document.get("end")
     forward, back = Direction.UPLOAD, Direction.DOWNLOAD
     if isinstance(end, Mapping):

@@ -134,7 +134,7 @@ def broken_at(document: Mapping[str, Any]) -> int | None:
 
 
 def _noted(document: Mapping[str, Any], name: str) -> tuple[int, int] | None:
-    """What `documents_of_events` noted; a stranger's document may have any key."""
+    """Return the pair that `documents_of_events` noted under a name; other documents may have any key."""
     found = document.get(name) if document.get("is_stream") else None
     is_ours = isinstance(found, list) and len(found) == 2 and all(type(each) is int for each in found)
     return (found[0], found[1]) if is_ours and found else None

@@ -1,4 +1,4 @@
-"""What an imported file becomes."""
+"""The result of an import: traces, flows, and the parts that were left out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SourceKind(StrEnum):
 
 
 class Direction(StrEnum):
-    """Where a flow's data goes, as the test's client sees it."""
+    """The direction of a flow's data, as the test's client sees it."""
 
     UPLOAD = "upload"
     DOWNLOAD = "download"
@@ -60,13 +60,13 @@ class ImportedFlow:
 
     @property
     def duration_s(self) -> float:
-        """From the flow's start to its last sample: the first one may be of a second's end."""
+        """Seconds from the flow's start to its last sample: the first one may be of a second's end."""
         return float(self.columns["elapsed_us"][-1]) / 1e6
 
 
 @dataclass(frozen=True)
 class ToolSummary:
-    """What the tool itself prints for all flows of one direction. omitted_s: seconds at the start that it does not count."""
+    """The values that the tool itself prints for all flows of one direction. omitted_s: seconds at the start that it does not count."""
 
     direction: Direction
     sent_bps: float | None = None
@@ -78,7 +78,7 @@ class ToolSummary:
 
 @dataclass(frozen=True)
 class Content:
-    """What a reader of a format returns: an ImportedTrace before its origin is known.
+    """The result of a format's reader: an ImportedTrace before its origin is known.
 
     test: the test's name and title. failure: why the test failed, as the file says; then there may be no flows. left_out: parts
     that cannot be used.
@@ -124,7 +124,7 @@ class ImportedTrace:
 
 
 class UnreadableError(Exception):
-    """Why a file is refused, as the end of a sentence; the caller knows the file's name."""
+    """The file is refused; the text is the end of a sentence, to which the caller adds the file's name."""
 
 
 def refused(name: str, why: str) -> InvalidError:

@@ -66,7 +66,7 @@ def read_ndt7(document: Mapping[str, Any]) -> Content:
 
 @dataclass(frozen=True, slots=True)
 class _Direction:
-    """What is said of one direction. told: what the client says of itself."""
+    """One direction of a test. told: the client's statements about itself."""
 
     flow: ImportedFlow
     started_at: datetime | None
@@ -91,7 +91,7 @@ def _direction(name: str, said: object) -> _Direction:
 
 
 def _snapshots(measured: Sequence[Any]) -> tuple[list[Mapping[str, Any]], tuple[LeftOut, ...]]:
-    """What the kernel said in each measurement. UnreadableError where most of what it said cannot be read."""
+    """Return the kernel's values of each measurement. Raise UnreadableError if most of them cannot be read."""
     said = [(place, entry) for place, entry in enumerate(measured, start=1) if not _is_empty(entry)]
     if not any(isinstance(entry, Mapping) for _, entry in said):
         raise UnreadableError("the server measured nothing (no TCPInfo)")
@@ -104,7 +104,7 @@ def _snapshots(measured: Sequence[Any]) -> tuple[list[Mapping[str, Any]], tuple[
 
 
 def _is_empty(entry: object) -> bool:
-    """Whether a measurement says nothing of TCP: some are of other things."""
+    """Return whether a measurement has no TCP values: some are of other things."""
     return isinstance(entry, Mapping) and not entry.get("TCPInfo")
 
 
@@ -138,7 +138,7 @@ def _holes(infos: Sequence[Mapping[str, Any]]) -> list[LeftOut]:
 
 
 def _told(result: Mapping[str, Any]) -> tuple[dict[str, str], tuple[LeftOut, ...]]:
-    """What the client says of itself, and that it cannot be read."""
+    """Return the client's statements about itself, and the parts that cannot be read."""
     told = {}
     entries = result.get("ClientMetadata") or []
     if not isinstance(entries, list):

@@ -68,7 +68,7 @@ def read_tcp_info(content: bytes) -> Content:
 
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
-    """What one line says. info: its time and tcp_info, where it has one."""
+    """One line of a file. info: its time and tcp_info, where it has one."""
 
     identity: str | None
     info: tuple[datetime, bytes] | None = None
