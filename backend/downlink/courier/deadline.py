@@ -11,7 +11,8 @@ T = TypeVar("T")
 
 
 def within(longest_s: float, do: Callable[[], T]) -> T:
-    """What it gives or raises; TimeoutError where it takes longer. It then goes on, unheard, in a thread that keeps no process alive."""
+    """Return or raise what `do` does; TimeoutError if it takes longer. It then continues, unheard, in a thread that keeps no process
+    alive."""
     found: Future[T] = Future()
 
     def run() -> None:

@@ -49,7 +49,8 @@ def resolve(host: str, port: int) -> list[Address]:
 def carry_out(
     call: Call, read: Read[T], find: Resolve, longest_s: float, clock: Callable[[], float] = time.monotonic
 ) -> T:
-    """What `read` makes of the answer, whose body is not read before. RefusedError, TimeoutError, httpx.HTTPError, httpx.InvalidURL."""
+    """Return what `read` makes of the answer, whose body is not read before. Raise RefusedError, TimeoutError, httpx.HTTPError or
+    httpx.InvalidURL."""
     until = clock() + longest_s
     called = httpx.URL(call.url)
     addresses = within(longest_s, lambda: _checked(called, call, find))
@@ -75,8 +76,8 @@ async def _ask(call: Call, url: httpx.URL, addresses: list[Address], read: Read[
 
 
 def _checked(url: httpx.URL, call: Call, find: Resolve) -> list[Address]:
-    """Where the name leads now, each of which may be called. The connection is made to these, so that a second look at the name,
-    which could be answered otherwise, never happens."""
+    """Resolve the host's name and check that each address may be called. The connection uses these addresses, so that a second
+    lookup, which could give others, never happens."""
     port = url.port or (443 if url.scheme == "https" else 80)
     try:
         addresses = find(url.host, port)[:MOST_ADDRESSES]

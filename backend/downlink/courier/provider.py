@@ -39,7 +39,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """This server as the provider knows it."""
+    """The registration of this server at the provider."""
 
     issuer: str
     id: str
@@ -68,7 +68,7 @@ class Provider:
         self._known: _Known | None = None
 
     def sign_in_url(self, state: str, nonce: str, verifier: str) -> str:
-        """Where the browser goes. UnavailableError where the provider does not answer."""
+        """Return the address to which the browser goes. Raise UnavailableError if the provider does not answer."""
         asked = {
             "response_type": "code",
             "client_id": self.client.id,
@@ -83,7 +83,8 @@ class Provider:
         return url
 
     def claims_for(self, code: str, nonce: str, verifier: str, now_s: int) -> Mapping[str, Any]:
-        """What the provider says of who has this code. DeniedError where it, or its token, is not to be trusted."""
+        """Return the provider's claims about the person who has this code. Raise DeniedError if the provider or its token is not to
+        be trusted."""
         known = self._find()
         body = {
             "grant_type": "authorization_code",
@@ -115,7 +116,7 @@ class Provider:
         return dict(decoded.claims)
 
     def _decode(self, token: str) -> jwt.Token:
-        """With the keys that are known, or, where it was made with another one, with those of now."""
+        """Decode a token with the known keys, or with the current ones if it was made with another."""
         try:
             return jwt.decode(token, self._find().keys, algorithms=ALGORITHMS)
         except (JoseError, ValueError):
@@ -178,7 +179,7 @@ class Provider:
 
 
 def _untrusted(error: Exception) -> DeniedError:
-    """What was wrong is in the log, without the token."""
+    """Log the fault, without the token; return the error for the caller."""
     log.warning("provider_token_refused", reason=type(error).__name__, detail=str(error)[:200])
     message = "The identity provider's proof of who you are is not valid here, or no longer; sign in again."
     return DeniedError("provider_token_invalid", message)

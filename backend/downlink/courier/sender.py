@@ -13,7 +13,7 @@ from downlink.process.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Courier:
-    """What this server may send with. allowed: networks that are not public, and that an admin has named."""
+    """The means of this server to send. allowed: networks that are not public, and that an admin has named."""
 
     base_url: str
     allowed: Networks = ()
@@ -24,7 +24,7 @@ class Courier:
         return cls(settings.public_url, settings.notify_networks, _mail_server(settings))
 
     def send(self, kind: str, target: str, secret: str | None, message: Message, now: datetime) -> Outcome:
-        """Once. Nothing is raised: what went wrong is in the outcome."""
+        """Send once. Nothing is raised: the outcome has the error."""
         if kind == "email":
             if self.mail is None:
                 return Outcome(False, "This server sends no mail: DOWNLINK_SMTP_HOST is not set.", is_final=True)

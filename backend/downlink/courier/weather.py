@@ -1,4 +1,4 @@
-"""What a weather service answers: once, within seconds, of a bounded size."""
+"""One request to a weather service: within seconds, with an answer of bounded size."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class WeatherService:
         return cls(source, settings.weather_networks) if source else None
 
     def ask(self, place: Place) -> bytes:
-        """What it answers for a place; UnavailableError as of `fetch`."""
+        """Return the answer for a position; raise UnavailableError as `fetch` does."""
         return fetch(self.source.url_of(place), self.allowed)
 
 

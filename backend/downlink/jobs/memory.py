@@ -1,4 +1,4 @@
-"""What a worker process does with memory that it has freed."""
+"""The handling of freed memory in a worker process."""
 
 from __future__ import annotations
 

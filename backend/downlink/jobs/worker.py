@@ -1,4 +1,4 @@
-"""How a worker is started: the Celery application with its tasks."""
+"""The worker process: the Celery application with its tasks."""
 
 from __future__ import annotations
 

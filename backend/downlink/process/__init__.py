@@ -1,1 +1,1 @@
-"""What every process of the server begins with: its settings, logs and spans."""
+"""The beginning of every process of the server: settings, logs and spans."""

@@ -259,7 +259,7 @@ class Settings(BaseSettings):
 
     @property
     def admission(self) -> Admission:
-        """Whom the provider lets in, and as what."""
+        """The rules by which the provider's users are admitted, and their role."""
         domains = tuple(each.strip().lower() for each in self.oidc_domains.split(",") if each.strip())
         otherwise = None if self.oidc_role == "none" else Role(self.oidc_role)
         return Admission(domains, read_rules(self.oidc_roles), otherwise, Role(self.oidc_most_role))
@@ -324,12 +324,12 @@ class Settings(BaseSettings):
 
     @property
     def agents_url(self) -> str:
-        """Where agents reach the api."""
+        """The address at which agents reach the api."""
         return (self.agent_url or self.public_url).rstrip("/")
 
     @property
     def download_url(self) -> str:
-        """Where a host that wants to become an agent fetches its files, by http even where agents use a unix socket."""
+        """The address from which a host that wants to become an agent fetches its files, by http even where agents use a unix socket."""
         return self.agents_url if self.agents_url.startswith("http") else self.public_url
 
     @property

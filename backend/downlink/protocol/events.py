@@ -32,7 +32,7 @@ class ReadyEvent(Event):
 
 
 class Recorded(Event):
-    """What an agent has of a run that was broken off while data moved."""
+    """The outcomes that an agent has recorded of a run that was broken off while data moved."""
 
     flows: Annotated[list[FlowOutcome], Field(max_length=64)] = Field(default=[], exclude_if=lambda flows: not flows)
     link: Annotated[LinkOutcome | None, Field(exclude_if=lambda link: link is None)] = None

@@ -46,14 +46,14 @@ class ControlOption(Message):
 
 
 class ClockFacts(Message):
-    """What must be added to a host's clock to get the server's, and half the round trip of the exchange that gave it."""
+    """The offset from a host's clock to the server's, and half the round trip of the exchange that gave it."""
 
     offset_ms: Annotated[float, Field(ge=-1e15, le=1e15, allow_inf_nan=False)]
     error_ms: Measure
 
 
 class MonthFacts(BaseModel):
-    """What all runs of a month may move at a host, what of it is used, and on which day by its clock the next month begins."""
+    """The monthly limit of a host over all runs, the used part of it, and the day by its clock on which the next month begins."""
 
     limit_bytes: Annotated[int, Field(ge=1, le=2**62)]
     used_bytes: Count
@@ -61,7 +61,7 @@ class MonthFacts(BaseModel):
 
 
 class PolicyFacts(BaseModel):
-    """What a host's owner allows; what is null is not bounded."""
+    """The limits that a host's owner sets; null is no limit."""
 
     model_config = ConfigDict(extra="allow")
     max_seconds: Annotated[Duration | None, Field(exclude_if=lambda most: most is None)] = None

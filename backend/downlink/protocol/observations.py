@@ -23,7 +23,7 @@ class ObservedValue(Message):
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """What came in place of an observed value, by its first error."""
+    """An observed value that could not be read, with its first error."""
 
     error: ErrorDetails
 

@@ -21,7 +21,7 @@ from downlink.protocol.base import (
 
 
 class HystartExits(Message):
-    """Of all sockets beside the flow on its host."""
+    """Exits of all sockets beside the flow on its host."""
 
     train: Difference
     delay: Difference
@@ -48,7 +48,7 @@ class Delivery(Message):
 
 
 class SiteTable(Message):
-    """What an emulated link's sites did of a flow: rows and chunks of the point `sites`.
+    """A flow's table of sites of an emulated link: rows and chunks of the point `sites`.
 
     dropped_rows: those for which there was no room.
     """
@@ -120,7 +120,7 @@ FlowNumber = Annotated[int, Field(ge=1, le=1000)]
 
 
 class LinkOutcome(Message):
-    """What came of an emulated link's restart for a run, and of its log (docs/agent-protocol.md section 6)."""
+    """The outcome of an emulated link's restart for a run, and of its log (docs/agent-protocol.md section 6)."""
 
     profile: Word
     seed: LinkSeed
