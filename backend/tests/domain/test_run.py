@@ -20,6 +20,8 @@ from downlink.domain.runs.run import (
     Reason,
     RunState,
     RunView,
+    Trait,
+    has_trait,
     is_retried,
     may_follow,
     transfer_deadline_s,
@@ -188,9 +190,17 @@ def test_a_failed_run_keeps_the_samples_it_has() -> None:
     assert decide(replace(run, ending=CANCELLED), ZERO) == Finish(CANCELLED)
 
 
-@pytest.mark.parametrize("reason", ["cc_unavailable", "setting_refused", "policy_refused", "over_budget"])
+@pytest.mark.parametrize("reason", [reason.value for reason in Reason if Trait.LASTING in reason.traits])
 def test_what_would_fail_again_is_not_tried_again(reason: str) -> None:
     assert not is_retried(RunState.FAILED, reason, 1, 3)
+
+
+def test_no_reason_is_symptom_and_cause_or_passes_and_lasts() -> None:
+    for one, other in ((Trait.SYMPTOM, Trait.CAUSE), (Trait.PASSING, Trait.LASTING)):
+        assert not [reason for reason in Reason if one in reason.traits and other in reason.traits]
+    assert Trait.CAUSE in Reason("host_busy").traits
+    assert not has_trait(None, Trait.CAUSE)
+    assert not has_trait("of a later version", Trait.CAUSE)
 
 
 def test_a_failed_run_is_tried_again_up_to_its_limit() -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from pydantic import BaseModel
 
+from downlink.actions.runs.outcomes import BAD_ENDS
+from downlink.domain.runs.run import Reason
 from downlink.protocol import chunks, events, facts, orders, outcomes, poll
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
+GO_MESSAGES = DOCS.parent / "agents" / "internal" / "server" / "protocol" / "messages.go"
 PAGE = (DOCS / "agent-protocol.md").read_text()
 SECTIONS = {part.split(".", 1)[0]: part for part in PAGE.split("\n## ")[1:]}
 # What every order or event has is said once, above its table.
@@ -55,6 +59,25 @@ def row(section: str, name: str) -> str:
 )  # fmt: skip
 def test_a_section_names_every_field_of_its_messages(section: str, model: type[BaseModel]) -> None:
     assert set(model.model_fields) - named(SECTIONS[section]) - {"kind", "lease"} == set()
+
+
+def test_section_7_lists_the_reasons_and_go_writes_no_other() -> None:
+    assert re.findall(r"`(\w+)`", SECTIONS["7"]) == [reason.value for reason in Reason]
+    assert go_constants("Reason") < {reason.value for reason in Reason}
+
+
+def test_the_endings_of_a_flow_are_those_of_the_document_and_of_go() -> None:
+    endings = set(get_args(outcomes.FlowOutcome.model_fields["ended"].annotation))
+    line = next(line for line in SECTIONS["6"].splitlines() if line.startswith("- `ended`:"))
+    assert set(re.findall(r"`(\w+)`", line)) - {"ended"} == endings == go_constants("Ended")
+    assert {ended for _, ended in BAD_ENDS} == endings - {"stop_rule"}, (
+        "each other ending condemns its run at some point"
+    )
+
+
+def go_constants(kind: str) -> set[str]:
+    """The values of the constants of this type in the agents' messages."""
+    return set(re.findall(rf'^\t{kind}\w+ +{kind} = "(\w+)"$', GO_MESSAGES.read_text(), re.MULTILINE))
 
 
 @pytest.mark.parametrize("kind", ORDERS)

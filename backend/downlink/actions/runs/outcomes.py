@@ -15,7 +15,7 @@ from downlink.storage.runs import run_store
 from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
 
-_BAD_ENDS: Mapping[tuple[str, str], tuple[Reason, str]] = {
+BAD_ENDS: Mapping[tuple[str, str], tuple[Reason, str]] = {
     ("sender", "link_lost"): (Reason.LINK_LOST, "the link was lost"),
     ("receiver", "link_lost"): (Reason.LINK_LOST, "the link was lost"),
     # Both ends say `stop_rule` of a transfer that ended as it should.
@@ -96,7 +96,7 @@ def ending_said_by(agent: str, said: Sequence[Mapping[str, Any]]) -> Ending | No
     for outcome in said:
         where = f"{agent}, flow {outcome['flow']}"
         is_relay = Point(outcome["point"]).place is not None
-        if bad := _BAD_ENDS.get(("relay" if is_relay else outcome["point"], outcome["ended"])):
+        if bad := BAD_ENDS.get(("relay" if is_relay else outcome["point"], outcome["ended"])):
             words = f" ({outcome['detail']})" if outcome["detail"] else ""
             return Ending(RunState.FAILED, bad[0], f"{where}: {bad[1]}{words}.")
         if outcome["samples"] == 0:

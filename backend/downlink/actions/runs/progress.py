@@ -14,7 +14,17 @@ from downlink.domain.campaigns.campaign import closes_with_report
 from downlink.domain.campaigns.campaign_state import CampaignState
 from downlink.domain.errors import ConflictError
 from downlink.domain.runs.next_step import Condemn, Finish, Move, Release, Start, Step, Wait, decide
-from downlink.domain.runs.run import FINAL, PASSING, Ending, HostPhase, Reason, RunState, is_retried, may_follow
+from downlink.domain.runs.run import (
+    FINAL,
+    Ending,
+    HostPhase,
+    Reason,
+    RunState,
+    Trait,
+    has_trait,
+    is_retried,
+    may_follow,
+)
 from downlink.storage.campaigns import campaign_store
 from downlink.storage.notices.events import add_event, add_run_events
 from downlink.storage.results import reanalysis_store
@@ -30,23 +40,6 @@ TOO_LATE = "Its samples arrived when the next attempt had begun; they are kept w
 ALSO, MOST_ALSO = "Also:", 2
 """Which end failed first nobody can say where one of them was silent: both are named."""
 NOT_NEEDED = "The samples of attempt {} arrived after all."
-# What one end sees as a lost link, or cannot reach at all, the other may explain.
-_SYMPTOMS = frozenset({Reason.LINK_LOST, Reason.CONNECT_FAILED})
-_CAUSES = frozenset(
-    {
-        Reason.AGENT_RESTARTED,
-        Reason.AGENT_LOST,
-        Reason.CC_UNAVAILABLE,
-        Reason.CLOCK_UNSURE,
-        Reason.DISK_FULL,
-        Reason.HOST_BUSY,
-        Reason.OVER_BUDGET,
-        Reason.POLICY_REFUSED,
-        Reason.CONTENT_WRONG,
-        Reason.RELAY_REFUSED,
-        Reason.RELAY_UNREACHABLE,
-    }
-)
 log = structlog.get_logger()
 
 
@@ -93,7 +86,7 @@ def condemn(unit: Unit, run: Run, ending: Ending, given_up: tuple[str, ...] = ()
 
     Hosts that never began have nothing to undo.
     """
-    if run.verdict is None or (run.reason in _SYMPTOMS and ending.reason in _CAUSES):
+    if run.verdict is None or (has_trait(run.reason, Trait.SYMPTOM) and Trait.CAUSE in ending.reason.traits):
         run.verdict, run.reason, run.detail = ending.state, ending.reason, ending.detail
         log.info("run_condemned", run_id=str(run.id), ending=str(ending.state), reason=str(ending.reason))
     elif _is_another_cause(run, ending):
@@ -107,7 +100,8 @@ def condemn(unit: Unit, run: Run, ending: Ending, given_up: tuple[str, ...] = ()
 
 def _is_another_cause(run: Run, ending: Ending) -> bool:
     """Whether another end failed by a cause of its own, which is not told yet."""
-    if not (ending.reason in _CAUSES and run.reason in _CAUSES and ending.detail and run.detail):
+    are_causes = Trait.CAUSE in ending.reason.traits and has_trait(run.reason, Trait.CAUSE)
+    if not (are_causes and ending.detail and run.detail):
         return False
     return ending.detail not in run.detail and run.detail.count(ALSO) < MOST_ALSO
 
@@ -179,7 +173,7 @@ def _takes_its_place(unit: Unit, run: Run, now: datetime) -> bool:
 
 def retry(unit: Unit, run: Run, now: datetime) -> None:
     """Plan the same slot once more, because the run has failed."""
-    due_at = now + PASSING_PAUSE if run.reason in PASSING else run.due_at
+    due_at = now + PASSING_PAUSE if has_trait(run.reason, Trait.PASSING) else run.due_at
     repeat(unit, run.campaign_id, {run: due_at}, now, TRIED_AGAIN)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
+from enum import Flag, StrEnum, auto
 from types import MappingProxyType
+from typing import Self
 
 LATEST_START_S = 10.0  # after its moment, an agent does not begin any more (agents/internal/agent/trial)
 MARGIN_RTTS = 20
@@ -51,54 +52,82 @@ def may_follow(before: RunState, after: RunState, *, is_late: bool = False) -> b
     return {before, after} <= _LATE if is_late else after in _NEXT[before]
 
 
+class Trait(Flag):
+    """What follows from a reason for the run that ended by it."""
+
+    NONE = 0
+    LASTING = auto()
+    """Another try on the same hosts would end the same way."""
+    PASSING = auto()
+    """Both sides know that it passes by itself: the next attempt waits for it, and it uses none up."""
+    GIVEN_UP = auto()
+    """The agents were given up on; they may come back with all of their samples."""
+    SYMPTOM = auto()
+    """One end sees a lost link, or cannot reach its peer; the other end may explain it."""
+    CAUSE = auto()
+    """It explains the symptom at the other end."""
+    UNREACHED = auto()
+    """The receiver did not reach the sender's data port."""
+
+
 class Reason(StrEnum):
     """Why a run ended as it did (docs/agent-protocol.md section 7)."""
 
-    AGENT_LOST = "agent_lost"
-    AGENT_RESTARTED = "agent_restarted"
-    CC_UNAVAILABLE = "cc_unavailable"
-    SETTING_REFUSED = "setting_refused"
+    traits: Trait
+
+    def __new__(cls, code: str, traits: Trait = Trait.NONE) -> Self:
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.traits = traits
+        return member
+
+    AGENT_LOST = "agent_lost", Trait.CAUSE | Trait.GIVEN_UP
+    AGENT_RESTARTED = "agent_restarted", Trait.CAUSE
+    CC_UNAVAILABLE = "cc_unavailable", Trait.CAUSE | Trait.LASTING
+    SETTING_REFUSED = "setting_refused", Trait.LASTING
     SETTING_FAILED = "setting_failed"
-    POLICY_REFUSED = "policy_refused"
-    OVER_BUDGET = "over_budget"
-    PORT_FAILED = "port_failed"
-    CONNECT_FAILED = "connect_failed"
-    LINK_LOST = "link_lost"
+    POLICY_REFUSED = "policy_refused", Trait.CAUSE | Trait.LASTING
+    OVER_BUDGET = "over_budget", Trait.CAUSE | Trait.LASTING
+    PORT_FAILED = "port_failed", Trait.UNREACHED
+    CONNECT_FAILED = "connect_failed", Trait.SYMPTOM | Trait.UNREACHED
+    LINK_LOST = "link_lost", Trait.SYMPTOM
     NO_SAMPLES = "no_samples"
     THIN_TRACE = "thin_trace"
-    DISK_FULL = "disk_full"
-    CLOCK_UNSURE = "clock_unsure"
+    DISK_FULL = "disk_full", Trait.CAUSE
+    CLOCK_UNSURE = "clock_unsure", Trait.CAUSE | Trait.PASSING
     DEADLINE = "deadline"
     NOT_RESTORED = "not_restored"
     LEASE_EXPIRED = "lease_expired"
     CANCELLED = "cancelled"
-    HOST_BUSY = "host_busy"
+    HOST_BUSY = "host_busy", Trait.CAUSE | Trait.PASSING
     OUTSIDE_HOURS = "outside_hours"
     PRECISE_ENOUGH = "precise_enough"
-    UPLOAD_TIMEOUT = "upload_timeout"
+    UPLOAD_TIMEOUT = "upload_timeout", Trait.GIVEN_UP
     RECORDED = "recorded"
     TEST_FAILED = "test_failed"
-    UPLOAD_REFUSED = "upload_refused"
+    UPLOAD_REFUSED = "upload_refused", Trait.GIVEN_UP
     SAMPLES_LOST = "samples_lost"
     LINK_CONTROL_FAILED = "link_control_failed"
     EMULATOR_LATE = "emulator_late"
-    RELAY_UNREACHABLE = "relay_unreachable"
-    RELAY_REFUSED = "relay_refused"
-    CONTENT_WRONG = "content_wrong"
+    RELAY_UNREACHABLE = "relay_unreachable", Trait.CAUSE
+    RELAY_REFUSED = "relay_refused", Trait.CAUSE
+    CONTENT_WRONG = "content_wrong", Trait.CAUSE
     INTERNAL = "internal"
 
 
-# Another try on the same hosts would end the same way.
-_LASTING = frozenset({Reason.CC_UNAVAILABLE, Reason.SETTING_REFUSED, Reason.POLICY_REFUSED, Reason.OVER_BUDGET})
+def has_trait(reason: str | None, trait: Trait) -> bool:
+    """Whether a run's reason has this trait; False for a run without a reason, or with one that is not listed."""
+    return any(each == reason and trait in each.traits for each in Reason)
 
 
-# How a run ends whose agents were given up on; they may come back with all of their samples.
-_GIVEN_UP = frozenset({Reason.AGENT_LOST, Reason.UPLOAD_TIMEOUT, Reason.UPLOAD_REFUSED})
+def reasons_with(trait: Trait) -> list[Reason]:
+    """Return the reasons that have this trait, in the order of the list."""
+    return [reason for reason in Reason if trait in reason.traits]
 
 
 def is_reopened(reason: str | None) -> bool:
     """Whether a run that ended for this reason is judged again when the rest of its samples has come."""
-    return reason in _GIVEN_UP
+    return has_trait(reason, Trait.GIVEN_UP)
 
 
 class HostPhase(StrEnum):
@@ -162,15 +191,14 @@ class RunView:
         return [host.agent for host in self.hosts if host.phase in phases]
 
 
-PASSING = frozenset({Reason.CLOCK_UNSURE, Reason.HOST_BUSY})
-"""What both sides know to pass by itself: the next attempt waits for it, and it uses none up."""
 MOST_PASSING = 10
 """Of attempts at one place that ended so; from there on they count as others do."""
 
 
 def is_retried(state: RunState, reason: str | None, attempt: int, attempts: int, passing: int = 0) -> bool:
-    """Whether a run that ended so is tried again. passing: how many attempts until now, its own included, ended for one of PASSING."""
-    return state is RunState.FAILED and reason not in _LASTING and attempt - min(passing, MOST_PASSING) < attempts
+    """Whether a run that ended so is tried again. passing: how many attempts until now, its own included, ended by a PASSING reason."""
+    is_lasting = has_trait(reason, Trait.LASTING)
+    return state is RunState.FAILED and not is_lasting and attempt - min(passing, MOST_PASSING) < attempts
 
 
 PATIENCE_S = 3000.0

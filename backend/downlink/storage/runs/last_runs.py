@@ -10,13 +10,12 @@ from sqlalchemy import func, select
 
 from downlink.domain.campaigns.preflight import Reached
 from downlink.domain.fleet.hosts import Found
-from downlink.domain.runs.run import Reason
+from downlink.domain.runs.run import Trait, has_trait
 from downlink.storage.tables import Campaign, Run, RunFlow, RunHost
 from downlink.storage.unit import Unit
 
 LOOKED_AT = 20
 """Runs of each link, the last ones first: a preview is asked for at every pause in typing."""
-_UNREACHED = {Reason.CONNECT_FAILED, Reason.PORT_FAILED}
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def _reached(unit: Unit, runs: Collection[Run], ids: Collection[object]) -> dict
     reached: dict[tuple[str, str], Reached] = {}
     for run in runs:
         for pair, has_come in told[run.id]:
-            if pair not in reached and (has_come or run.reason in _UNREACHED):
+            if pair not in reached and (has_come or has_trait(run.reason, Trait.UNREACHED)):
                 detail = "" if has_come else run.detail or ""
                 reached[pair] = Reached(run.start_at or run.state_at, run.id, has_come, detail)
     return reached

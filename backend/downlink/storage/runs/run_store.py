@@ -36,13 +36,14 @@ from downlink.domain.runs.run import (
     ACTIVE,
     FINAL,
     LATEST_START_S,
-    PASSING,
     Ending,
     HostPhase,
     HostView,
     Reason,
     RunState,
     RunView,
+    Trait,
+    reasons_with,
 )
 from downlink.storage.heartbeats import find_watched_since
 from downlink.storage.notices import events
@@ -288,7 +289,7 @@ def count_passing(unit: Unit, run: Run) -> int:
     """How many attempts at this place, up to this one, ended for what passes by itself."""
     query = select(func.count()).where(
         Run.campaign_id == run.campaign_id, Run.link == run.link, Run.cycle == run.cycle,
-        Run.position == run.position, Run.attempt <= run.attempt, Run.reason.in_(sorted(PASSING)),
+        Run.position == run.position, Run.attempt <= run.attempt, Run.reason.in_(reasons_with(Trait.PASSING)),
     )  # fmt: skip
     return unit.session.scalar(query) or 0
 
