@@ -130,7 +130,7 @@ def _address(url: str) -> tuple[str, dict[str, str]]:
 
 @contextmanager
 def _started(name: str, options: Sequence[str], tools: Path | None, **kwargs: Any) -> Iterator[Program]:
-    """It ends with the block, at the latest."""
+    """Start a program, which ends with the block at the latest."""
     command = [str(tools / name) if tools else name, *options]
     with tempfile.TemporaryFile() as said:
         try:

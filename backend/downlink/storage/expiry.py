@@ -1,4 +1,4 @@
-"""What is forgotten, and after how long. What runs and campaigns did is kept until they are deleted."""
+"""Deletion of old rows, with the time for which each kind is kept. The record of runs and campaigns stays until they are deleted."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def beat(unit: Unit, name: str, now: datetime) -> Pulse:
 
 
 def is_writable(unit: Unit) -> bool:
-    """Whether the database takes changes: not when an admin has forbidden them, or when it is a standby."""
+    """Return whether the database takes changes: not if an admin has forbidden them, or if it is a standby."""
     return unit.session.scalar(select(func.current_setting("transaction_read_only"))) == "off"
 
 
@@ -32,7 +32,7 @@ def find_pulse(unit: Unit, name: str) -> Pulse | None:
 
 
 def find_watched_since(unit: Unit, now: datetime) -> datetime:
-    """Since when the conductor has ticked and agents could be heard."""
+    """Return since when the conductor has ticked and agents could be heard."""
     pulses = _pulses(unit)
     return watched_since(pulses.get(CONDUCTOR), pulses.get(API), now)
 
@@ -43,7 +43,7 @@ def _pulses(unit: Unit) -> dict[str, Pulse]:
 
 
 def is_due(unit: Unit, name: str, now: datetime, every: timedelta) -> bool:
-    """Whether this has not been done for so long; then it is marked as done now."""
+    """Return whether this was last done at least `every` ago; then mark it as done now."""
     last = find_pulse(unit, name)
     if last is not None and timedelta(0) <= now - last.at < every:
         return False

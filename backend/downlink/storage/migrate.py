@@ -39,13 +39,13 @@ def upgrade(settings: Settings) -> None:
 
 
 def knows(revision: str) -> bool:
-    """Whether this version can bring tables of this revision to its own."""
+    """Return whether this version can bring tables of this revision to its own."""
     script = ScriptDirectory.from_config(alembic_config(""))
     return any(each.revision == revision for each in script.walk_revisions())
 
 
 def is_replaced(revision: str) -> bool:
-    """Whether tables of this revision are of an unreleased version, from which a release's migration does not start."""
+    """Return whether tables of this revision are of an unreleased version, from which a release's migration does not start."""
     script = ScriptDirectory.from_config(alembic_config(""))
     return any(revision in getattr(each.module, "replaces", ()) for each in script.walk_revisions())
 

@@ -42,7 +42,7 @@ class WatchedAgent(NamedTuple):
 
 
 def unfinished_runs(unit: Unit) -> dict[str, int]:
-    """How many runs are planned or under way, by state."""
+    """Count the planned and active runs, by state."""
     query = select(Run.state, func.count()).where(Run.ended_at.is_(None)).group_by(Run.state)
     return {row[0]: row[1] for row in unit.session.execute(query)}
 
@@ -81,7 +81,7 @@ def database_bytes(unit: Unit) -> int:
 
 
 def weather_places(unit: Unit) -> dict[str, int]:
-    """Those for which a weather service is asked: `ok`, `failing`."""
+    """Count the positions for which a weather service is asked, by state: `ok`, `failing`."""
     state = case((WeatherPlace.problem.is_(None), "ok"), else_="failing")
     found = {str(name): places for name, places in unit.session.execute(select(state, func.count()).group_by(state))}
     return {"ok": 0, "failing": 0} | found

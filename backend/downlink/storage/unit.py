@@ -34,7 +34,7 @@ def drop_jobs(_jobs: Sequence[Job]) -> None:
 
 @dataclass
 class Unit:
-    """What an action works with. It never commits; the caller that opened the unit does."""
+    """The database session and jobs of an action. It never commits; the caller that opened the unit does."""
 
     session: Session
     jobs: list[Job] = field(default_factory=list)

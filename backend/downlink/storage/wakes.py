@@ -1,4 +1,4 @@
-"""What the database says as soon as something is committed: whom it may concern (triggers, migrations/…_towards_0_2_0.py)."""
+"""Notifications of the database after a commit, sent by triggers (migrations/…_towards_0_2_0.py)."""
 
 from __future__ import annotations
 

@@ -20,13 +20,13 @@ def add_annotation(unit: Unit, annotation: Annotation) -> None:
 
 
 def delete_annotation(unit: Unit, annotation_id: UUID) -> bool:
-    """Whether it was there."""
+    """Delete an annotation; return whether it existed."""
     found = unit.session.execute(delete(Annotation).where(Annotation.id == annotation_id).returning(Annotation.id))
     return found.first() is not None
 
 
 def count_of(unit: Unit, campaign_id: UUID | None, link: str | None) -> int:
-    """Of the campaign; without one, of the link itself."""
+    """Count the annotations of the campaign; without one, of the link itself."""
     own = (
         Annotation.campaign_id == campaign_id
         if campaign_id
@@ -50,7 +50,7 @@ def list_annotations(
 def concerning(
     campaign_id: UUID, links: Sequence[str], from_at: datetime | None, to_at: datetime | None
 ) -> ColumnElement[bool]:
-    """What is noted of a campaign, and of its links while it ran."""
+    """Return the filter for annotations of a campaign, and of its links while it ran."""
     own = Annotation.campaign_id == campaign_id
     if from_at is None or to_at is None:
         return own

@@ -1,4 +1,4 @@
-"""What a campaign does now: a few rows, however many runs it has."""
+"""Current activity of a campaign: a few rows, however many runs it has."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_SHOWN = 100
 
 
 class LinkPlan(NamedTuple):
-    """What is planned on a link: when its last run should have ended, how long its runs take together, and how many they are."""
+    """The planned runs on a link: when the last one should have ended, how long they take together, and how many they are."""
 
     last_end_at: datetime
     left_s: float
@@ -28,7 +28,7 @@ class LinkPlan(NamedTuple):
 
 
 def active_runs(unit: Unit, campaign_id: UUID) -> list[RunRow]:
-    """Under way, in the order of the plan."""
+    """Return the runs under way, in the order of the plan."""
     ids = select(Run.id).where(Run.campaign_id == campaign_id, Run.state.in_(sorted(ACTIVE)), Run.ended_at.is_(None))
     return run_rows(unit, unit.session.scalars(ids.limit(MOST_SHOWN)).all())
 
@@ -41,7 +41,7 @@ def next_runs(unit: Unit, campaign_id: UUID) -> list[RunRow]:
 
 
 def plans_left(unit: Unit, campaign_id: UUID) -> dict[str, LinkPlan]:
-    """By link, of those that have planned runs."""
+    """Return the remaining plan of each link that has planned runs."""
     end = func.max(Run.due_at + func.make_interval(0, 0, 0, 0, 0, 0, Run.expected_s))
     query = select(Run.link, end, func.sum(Run.expected_s), func.count()).group_by(Run.link)
     query = query.where(Run.campaign_id == campaign_id, Run.state == RunState.PLANNED)
@@ -49,6 +49,6 @@ def plans_left(unit: Unit, campaign_id: UUID) -> dict[str, LinkPlan]:
 
 
 def carried_by_run(unit: Unit, run_ids: Sequence[UUID]) -> dict[UUID, int]:
-    """What the flows of these runs have carried, as far as their ends have said it."""
+    """Return the bytes that the flows of these runs have carried, as far as their ends have reported them."""
     query = select(RunFlow.run_id, carried_bytes()).where(RunFlow.run_id.in_(run_ids)).group_by(RunFlow.run_id)
     return {run_id: int(carried) for run_id, carried in unit.session.execute(query)}

@@ -74,7 +74,7 @@ def get_overview(unit: Unit, campaign_id: UUID) -> Overview:
 
 
 def overviews(unit: Unit, campaigns: Sequence[Campaign]) -> list[Overview]:
-    """These campaigns with their counts, in their order."""
+    """Return these campaigns with their counts, in their order."""
     unit.session.flush()
     ids = [campaign.id for campaign in campaigns]
     counts: dict[UUID, dict[str, int]] = defaultdict(dict)
@@ -102,7 +102,7 @@ def overviews(unit: Unit, campaigns: Sequence[Campaign]) -> list[Overview]:
 
 
 def _slots(unit: Unit, ids: list[UUID]) -> dict[UUID, tuple[int, int]]:
-    """Per campaign: how many slots its plan has, and at how many the last attempt has ended."""
+    """Return per campaign: how many slots its plan has, and at how many the last attempt has ended."""
     slot = (Run.campaign_id, Run.link, Run.cycle, Run.position)
     has_ended = func.bool_and(Run.state.in_(FINAL_NAMES)).label("has_ended")
     grouped = select(Run.campaign_id, has_ended).where(Run.campaign_id.in_(ids), IS_NEEDED).group_by(*slot).subquery()

@@ -1,4 +1,4 @@
-"""Where campaigns are in taking turns on their links (domain/line.py)."""
+"""Positions of campaigns that take turns on their links (domain/campaigns/line.py)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from downlink.storage.unit import Unit
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Of every campaign that has had a run on some links."""
+    """The shares of all campaigns that have had a run on some links."""
 
     known: Mapping[Queue, Share]
 
@@ -24,7 +24,7 @@ class Shares:
         return self.known.get(queue, Share())
 
     def link_s(self, link: str) -> float:
-        """Where the link is: the latest beginning of any run on it."""
+        """Return the position of the link: the latest beginning of any run on it."""
         return max((share.from_s for (_, name), share in self.known.items() if name == link), default=0.0)
 
 

@@ -1,4 +1,4 @@
-"""What a campaign's runs say of the metric that it waits for, and which of its runs are still to come."""
+"""Values of the metric that decides a campaign's end, and the runs that remain."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HAS_BEGUN = or_(Run.state.not_in((RunState.PLANNED, RunState.CANCELLED)), Run.s
 
 
 def values(unit: Unit, campaign_id: UUID, until: Until) -> dict[Side, Values]:
-    """Of the complete runs that have the metric, by link and condition."""
+    """Return statistics of the complete runs that have the metric, by link and condition."""
     value = getattr(Metric, until.metric)
     query = select(Run.link, Run.condition, func.count(), func.avg(value), func.stddev_samp(value))
     query = query.join(Metric, Metric.run_id == Run.id)
@@ -57,13 +57,13 @@ def places(unit: Unit, campaign_id: UUID) -> dict[UUID, Place]:
 
 
 def cycles_begun(unit: Unit, campaign_id: UUID) -> int:
-    """Of how many cycles a run has begun, on any link."""
+    """Count the cycles of which a run has begun, on any link."""
     query = select(func.count(distinct(Run.cycle))).where(Run.campaign_id == campaign_id, _HAS_BEGUN)
     return unit.session.scalar(query) or 0
 
 
 def has_been_cut(unit: Unit, campaign_id: UUID) -> bool:
-    """Whether cycles were cancelled because the numbers were exact enough."""
+    """Return whether cycles were cancelled because the numbers were exact enough."""
     query = select(Run.id).where(Run.campaign_id == campaign_id, Run.reason == Reason.PRECISE_ENOUGH)
     return unit.session.scalar(query.limit(1)) is not None
 

@@ -44,7 +44,7 @@ class Choices:
 
 
 def search_campaigns(unit: Unit, wanted: Wanted, limit: int, offset: int) -> tuple[list[Overview], int]:
-    """Those that fit, and how many there are of them; ties go to the newer one."""
+    """Return the matching campaigns and their number; ties go to the newer one."""
     where = and_(*_conditions(wanted))
     total = unit.session.scalar(select(func.count()).select_from(Campaign).where(where)) or 0
     key = SORTS[wanted.sort.removeprefix("-")]
@@ -71,7 +71,7 @@ def _says(word: str) -> ColumnElement[bool]:
 
 
 def _any_says(texts: ColumnElement[Any], pattern: str) -> ColumnElement[bool]:
-    """Of a JSON array of texts: each by itself, so that no quote or comma between them is found."""
+    """Match each text of a JSON array by itself, so that quotes and commas between them do not match."""
     each = func.jsonb_array_elements_text(texts).column_valued("each")
     return select(each).where(_fits(cast(each, Text), pattern)).exists()
 
@@ -104,7 +104,7 @@ _CHOICES = text("""
 
 
 def choices(unit: Unit) -> Choices:
-    """What campaigns can be filtered by. Tags that differ in case alone are one; a campaign has only one of them."""
+    """Return the values by which campaigns can be filtered. Tags that differ only in case are one; a campaign has only one of them."""
     found, written = Choices(), dict[str, str]()
     for kind, value, count in unit.session.execute(_CHOICES):
         name = written.setdefault(value.casefold(), value) if kind == "tags" else value

@@ -82,7 +82,7 @@ SPACED_BY = 10
 
 
 def spaces_s(unit: Unit, link: str, quantity: str) -> dict[str, float | None]:
-    """Of each source that has ever said the quantity, the median time between its last values; None where it has said one."""
+    """Return for each source of the quantity the median time between its last values, in seconds; None for a single value."""
     found: dict[str, list[datetime]] = defaultdict(list)
     for source, at in unit.session.execute(_SPACED, {"link": link, "quantity": quantity, "most": SPACED_BY}):
         found[source].append(at)
@@ -93,7 +93,7 @@ def spaces_s(unit: Unit, link: str, quantity: str) -> dict[str, float | None]:
 
 
 def seen_lately(unit: Unit, when: QuantityHolds, now: datetime) -> list[Seen]:
-    """What was observed of its quantity as far back as it matters, by time."""
+    """Return the observations of its quantity as far back as they matter, by time."""
     since = now - timedelta(seconds=looks_back_s(when))
     values = {"link": when.link, "quantity": when.quantity, "since": since, "until": now}
     return [Seen(*row) for row in unit.session.execute(_SEEN, values)]

@@ -43,12 +43,12 @@ _SEEN = """
 
 
 def note_seen(unit: Unit, seen: Mapping[str, datetime]) -> None:
-    """When each of these agents was seen last."""
+    """Store when each of these agents was seen last."""
     unit.session.execute(text(_SEEN), {"names": list(seen), "moments": list(seen.values())})
 
 
 def agents_by_name(unit: Unit, names: Iterable[str]) -> dict[str, Agent]:
-    """Those of the named agents that exist and are not revoked."""
+    """Return those of the named agents that exist and are not revoked."""
     query = select(Agent).where(Agent.name.in_(set(names)), Agent.revoked_at.is_(None))
     return {agent.name: agent for agent in unit.session.scalars(query)}
 

@@ -84,7 +84,7 @@ def places(unit: Unit) -> dict[Place, list[str]]:
 
 
 def allowances(unit: Unit, names: Collection[str], now: datetime) -> dict[str, Allowance]:
-    """Of those of the links that have one: what all runs of any campaign have carried in this month of the link."""
+    """Return the allowances of the links that have one: what all runs of any campaign have carried in this month of the link."""
     rows = unit.session.scalars(select(Link).where(Link.name.in_(names), Link.allowance_bytes.is_not(None)))
     return {row.name: _allowance(unit, row, now) for row in rows}
 
@@ -118,14 +118,14 @@ def to_domain(row: Link) -> DomainLink:
 
 
 class Gives(NamedTuple):
-    """What a link can give beside its nominal rate. rate_tolerance: how far it may exceed that rate, as a ratio."""
+    """The limits of a link beside its nominal rate. rate_tolerance: how far it may exceed that rate, as a ratio."""
 
     orbit: str
     rate_tolerance: float
 
 
 def what_they_give(unit: Unit, names: Iterable[str]) -> dict[str, Gives]:
-    """Of those of these links that are registered."""
+    """Return the limits of those of these links that are registered."""
     columns = (Link.name, Link.orbit, Link.rate_tolerance_percent)
     rows = unit.session.execute(select(*columns).where(Link.name.in_(list(names))))
     return {name: Gives(orbit, percent / 100) for name, orbit, percent in rows}

@@ -98,7 +98,7 @@ _DIFFERING = text("""
 
 
 def count_differing(unit: Unit, link: str, found: Sequence[domain.Observation]) -> int:
-    """How many are stored with another value: what is stored stays."""
+    """Count the observations that are stored with another value: the stored ones stay."""
     parts = (found[start : start + AT_ONCE] for start in range(0, len(found), AT_ONCE))
     return sum(unit.session.execute(_DIFFERING, _arrays(link, part)).scalar_one() for part in parts)
 
@@ -148,7 +148,7 @@ _BINS = text("""
 def bins(
     unit: Unit, links: Collection[str], from_at: datetime, to_at: datetime, count: int, quantity: str | None = None
 ) -> list[Bin]:
-    """What was observed in a span, in `count` stretches of time at most for each quantity and source."""
+    """Return the observations of a span, in at most `count` bins of time for each quantity and source."""
     step_s = max((to_at - from_at).total_seconds() / count, 0.001)
     values = {"links": list(links), "quantity": quantity, "from_at": from_at, "to_at": to_at, "step_s": step_s}
     return [Bin(*row) for row in unit.session.execute(_BINS, {**values, "most": MOST_BINS, "most_value": domain.MOST})]
@@ -172,7 +172,7 @@ _RUN_MEANS = text("""
 
 
 def run_means(unit: Unit, campaign_id: UUID, near_s: float, most: int) -> list[RunMean]:
-    """Of each complete run what its link's quantities were: the mean over the run, else the last value of so many seconds before."""
+    """Return for each complete run its link's quantities: the mean over the run, else the last value of so many seconds before."""
     values = {"campaign": campaign_id, "near_s": near_s, "most": most, "most_value": domain.MOST}
     return [RunMean(*row) for row in unit.session.execute(_RUN_MEANS, values) if row[3] is not None]
 
@@ -186,6 +186,6 @@ _LATEST = text("""
 def values_since(
     unit: Unit, link: str, quantity: str, since: datetime, until: datetime
 ) -> list[tuple[datetime, float]]:
-    """Of all sources, by time."""
+    """Return the values of all sources, by time."""
     values: Mapping[str, object] = {"link": link, "quantity": quantity, "since": since, "until": until}
     return [(at, value) for at, value in unit.session.execute(_LATEST, values)]

@@ -19,7 +19,7 @@ def list_places(unit: Unit) -> Sequence[WeatherPlace]:
 
 
 def keep_places(unit: Unit, places: Collection[Place], mark: str, now: datetime) -> None:
-    """Those of links are there; others go, though not before they would be due: who comes back is not asked for at once.
+    """Insert the positions of links; delete others, but not before they would be due: one that returns is not asked about at once.
 
     What an admin has changed of the service is tried at once.
     """
@@ -43,7 +43,7 @@ def add_place(unit: Unit, place: Place, mark: str, now: datetime) -> None:
 
 
 def take_due(unit: Unit, now: datetime, resend: timedelta, most: int) -> Sequence[UUID]:
-    """Those that are due, the longest due first, so that with those under way there are no more than `most`; they are marked as sent.
+    """Return the positions that are due, the longest due first, and mark them as sent; with those under way there are at most `most`.
 
     A job without an outcome is lost after `resend`.
     """
@@ -70,5 +70,5 @@ def find_at(unit: Unit, place: Place) -> WeatherPlace | None:
 
 
 def last_tried_at(unit: Unit) -> datetime | None:
-    """When any place was tried by hand."""
+    """Return when any position was tried by hand."""
     return unit.session.scalar(select(func.max(WeatherPlace.tried_at)))

@@ -20,7 +20,7 @@ HAVING = (Role.OPERATOR, Role.ADMIN)
 
 
 def list_channels(unit: Unit, owner_id: UUID | None) -> list[tuple[Channel, str | None]]:
-    """With their owners' names, by name; of one account, or of all."""
+    """Return channels with their owners' names, by name; of one account, or all."""
     query = select(Channel, User.username).outerjoin(User, User.id == Channel.owner_id)
     if owner_id:
         query = query.where(Channel.owner_id == owner_id)
@@ -42,7 +42,7 @@ def count_channels(unit: Unit, owner_id: UUID | None) -> int:
 
 
 def working_channels(unit: Unit) -> Sequence[Channel]:
-    """Those that are switched on, and whose account may still have them."""
+    """Return the channels that are enabled, and whose account may still have them."""
     may_have = or_(Channel.owner_id.is_(None), User.role.in_(HAVING))
     query = select(Channel).outerjoin(User, User.id == Channel.owner_id).where(Channel.is_enabled, may_have)
     return unit.session.scalars(query).all()
@@ -71,7 +71,7 @@ def wishes_of(channel: Channel) -> Wishes:
 
 
 def last_tried(unit: Unit, channel_ids: Sequence[UUID]) -> dict[UUID, Notification]:
-    """Of each channel the notification that was tried last."""
+    """Return for each channel the notification that was tried last."""
     query = select(Notification).where(Notification.channel_id.in_(channel_ids), Notification.tried_at.is_not(None))
     order = (Notification.channel_id, Notification.tried_at.desc())
     found = unit.session.scalars(query.ext(distinct_on(Notification.channel_id)).order_by(*order))

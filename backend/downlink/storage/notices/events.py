@@ -118,7 +118,7 @@ def newest(unit: Unit) -> tuple[Cursor, bool]:
 
 
 def hidden_since(unit: Unit) -> datetime | None:
-    """When the first event was logged that a commit under way hides from readers; None where none is hidden."""
+    """Return when the first event was logged that a commit under way hides from readers; None if none is hidden."""
     found: datetime | None = unit.session.execute(_HIDDEN_SINCE, {"end": str(_end(unit))}).scalar_one()
     return found
 
@@ -137,7 +137,7 @@ def after(unit: Unit, cursor: Cursor, campaign_id: UUID | None, limit: int) -> l
 
 
 def logged_expectations(unit: Unit, run_id: UUID) -> set[int]:
-    """Those of the campaign's list of which it is logged that this run lies outside."""
+    """Return the expectations, as numbers of the campaign's list, of which it is logged that this run lies outside."""
     query = select(Event.data["expectation"].as_integer()).where(Event.run_id == run_id, Event.kind == "unexpected")
     return set(unit.session.scalars(query))
 

@@ -1,4 +1,4 @@
-"""What has happened that somebody may be notified of: facts for the rules of domain/notification.py."""
+"""Facts for the rules of domain/notices/notification.py."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Place(NamedTuple):
 
 
 class Outside(NamedTuple):
-    """That a run's numbers lie outside an expectation was found at this time."""
+    """The moment at which a run's numbers were found to lie outside an expectation."""
 
     run_id: UUID
     expectation: int
@@ -84,7 +84,7 @@ def _end(unit: Unit, row: Row[*tuple[object, ...]]) -> CampaignEnd:
 
 
 def failures_since_success(unit: Unit, place: Place, most: int) -> list[RunEnd]:
-    """Of a campaign's runs on a link the first that failed since one succeeded last, in their order.
+    """Return a campaign's first runs on a link that failed since one succeeded last, in their order.
 
     None behind a run that is measured and not judged yet: it may turn out to be a success between them.
     """
@@ -107,7 +107,7 @@ def failures_since_success(unit: Unit, place: Place, most: int) -> list[RunEnd]:
 
 
 def departures(unit: Unit, outside: Collection[Outside]) -> list[Departure]:
-    """What is known of them by now, in their order; a run that was analysed again since, and lies inside, is left out."""
+    """Return the current facts of these runs, in their order; a run that was analysed again since, and lies inside, is left out."""
     found = {
         run.id: run for run in unit.session.scalars(select(Run).where(Run.id.in_({each.run_id for each in outside})))
     }
@@ -137,7 +137,7 @@ def departures(unit: Unit, outside: Collection[Outside]) -> list[Departure]:
 
 
 def _side(run: Run) -> tuple[UUID, str, str]:
-    """Whose runs are in one order."""
+    """Return the key of the runs that form one series."""
     return run.campaign_id, run.link, run.condition
 
 
@@ -150,7 +150,7 @@ def _checked(unit: Unit, campaign_id: UUID, link: str, condition: str) -> list[t
 
 
 def campaign_volumes(unit: Unit, campaign_ids: Collection[UUID]) -> list[Volume]:
-    """Of those campaigns that have a limit of bytes."""
+    """Return the volumes of the campaigns that have a limit of bytes."""
     rows = unit.session.scalars(select(Campaign).where(Campaign.id.in_(campaign_ids))).all()
     limits = {row.id: limit for row in rows if (limit := campaign_of(row).limits.bytes) is not None}
     used = used_bytes(unit, limits)
@@ -159,7 +159,7 @@ def campaign_volumes(unit: Unit, campaign_ids: Collection[UUID]) -> list[Volume]
 
 
 def link_volumes(unit: Unit, names: Collection[str], now: datetime) -> list[Volume]:
-    """Of those links that have an allowance: what all runs of this month of the link have carried over it."""
+    """Return the volumes of the links that have an allowance: what all runs of this month of the link have carried over it."""
     rows = unit.session.scalars(select(Link).where(Link.name.in_(names), Link.allowance_bytes.is_not(None))).all()
     found = allowances(unit, [row.name for row in rows], now)
     return [
@@ -185,7 +185,7 @@ def agents_seen(unit: Unit, now: datetime) -> list[AgentSight]:
 
 
 def agent_volumes(unit: Unit, now: datetime) -> list[Volume]:
-    """Of every agent that is not revoked and says what its owner allows a month: what is used of it, as it said last."""
+    """Return the monthly volumes of the agents that are not revoked and report their owner's limit, as they reported them last."""
     query = select(Agent.id, Agent.name, Agent.host).where(Agent.revoked_at.is_(None))
     rows = unit.session.execute(query.where(Agent.host["policy"]["month"].is_not(None)))
     return [

@@ -39,7 +39,7 @@ def _body(notice: Notice) -> dict[str, object]:
 
 
 def known(unit: Unit, channel_id: UUID, keys: Sequence[str]) -> set[str]:
-    """Those of the keys of which the channel has a notice."""
+    """Return the keys for which the channel has a notice."""
     is_asked = Notification.key == any_(
         literal(list(keys), ARRAY(Text))
     )  # one parameter: of more than 65,535 no query is taken
@@ -52,7 +52,7 @@ def find(unit: Unit, notification_id: UUID, *, is_locked: bool = False) -> Notif
 
 
 def take_due(unit: Unit, now: datetime, resend: timedelta, most: int) -> Sequence[UUID]:
-    """Those that are due, one of a channel, so that with those under way there are no more than `most`; they are marked as sent now.
+    """Return due notifications, one of a channel, and mark them as sent now; with those under way there are at most `most`.
 
     Under way is what was marked lately and has no outcome yet; a job that was lost no longer is, after `resend`.
     """
@@ -73,7 +73,7 @@ def take_due(unit: Unit, now: datetime, resend: timedelta, most: int) -> Sequenc
 
 
 def noted_gone(unit: Unit, channel_ids: Collection[UUID]) -> Mapping[UUID, set[UUID]]:
-    """By channel: agents of which it was said last that they are gone."""
+    """Return by channel the agents that were last reported as gone."""
     query = select(Notification.channel_id, Notification.agent_id, Notification.type)
     of_agents = query.where(Notification.channel_id.in_(channel_ids), Notification.agent_id.is_not(None))
     order = (Notification.channel_id, Notification.agent_id, Notification.created_at.desc())
@@ -91,6 +91,6 @@ def give_up_open(unit: Unit, channel_id: UUID, now: datetime, detail: str) -> No
 
 
 def forget(unit: Unit, before: datetime) -> None:
-    """Those that are done with. An agent that is gone for so long is then simply not there."""
+    """Delete the finished notifications. An agent that is gone for so long then simply does not exist."""
     done = or_(Notification.sent_at.is_not(None), Notification.gave_up_at.is_not(None))
     unit.session.execute(delete(Notification).where(Notification.created_at < before, done))

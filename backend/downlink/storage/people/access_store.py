@@ -58,7 +58,7 @@ def add_session(unit: Unit, session: Session, now: datetime) -> None:
 
 
 def list_sessions(unit: Unit, now: datetime, user_id: UUID | None) -> Sequence[tuple[Session, User]]:
-    """Those that have not expired, the newest first; of one user, or of all."""
+    """Return sessions that have not expired, the newest first; of one user, or all."""
     query = select(Session, User).join(User, User.id == Session.user_id).where(Session.expires_at > now)
     if user_id:
         query = query.where(Session.user_id == user_id)
@@ -66,7 +66,7 @@ def list_sessions(unit: Unit, now: datetime, user_id: UUID | None) -> Sequence[t
 
 
 def session_addresses(unit: Unit, username: str, now: datetime) -> Sequence[str]:
-    """Where the user has signed in, and has not signed out."""
+    """Return the addresses of the user's sessions that have not ended."""
     query = select(Session.address).join(User, User.id == Session.user_id)
     return unit.session.scalars(query.where(User.username == username, Session.expires_at > now)).all()
 
@@ -115,7 +115,7 @@ def delete_tries(unit: Unit, numbers: Sequence[int]) -> None:
 
 
 def list_tokens(unit: Unit, user_id: UUID | None) -> Sequence[ApiToken]:
-    """Of one user, or all."""
+    """Return the tokens of one user, or all."""
     query = select(ApiToken).order_by(ApiToken.created_at)
     return unit.session.scalars(query.where(ApiToken.user_id == user_id) if user_id else query).all()
 
@@ -126,7 +126,7 @@ def add_token(unit: Unit, token: ApiToken) -> None:
 
 
 def find_token(unit: Unit, secret_hash: bytes) -> tuple[ApiToken, Role] | None:
-    """With the role of the account that it was made by; one of the command line is an admin's."""
+    """Return the token and the role of its account; one of the command line has an admin's."""
     query = select(ApiToken, User.role).outerjoin(User, User.id == ApiToken.user_id)
     row = unit.session.execute(query.where(ApiToken.secret_hash == secret_hash)).one_or_none()
     return (row[0], Role(row[1] or Role.ADMIN)) if row else None

@@ -14,7 +14,7 @@ from downlink.storage.unit import Unit
 
 
 def list_users(unit: Unit) -> Sequence[tuple[User, datetime | None]]:
-    """By name; each with the beginning of its newest session."""
+    """Return users by name, each with the beginning of its newest session."""
     signed_in_at = select(func.max(Session.created_at)).where(Session.user_id == User.id).scalar_subquery()
     return [(row[0], row[1]) for row in unit.session.execute(select(User, signed_in_at).order_by(User.username))]
 
@@ -33,7 +33,7 @@ def delete_user(unit: Unit, user_id: UUID) -> None:
 
 
 def list_invitations(unit: Unit, now: datetime) -> Sequence[Invitation]:
-    """Those that still work, the newest first."""
+    """Return invitations that still work, the newest first."""
     query = select(Invitation).where(Invitation.expires_at > now)
     return unit.session.scalars(query.order_by(Invitation.created_at.desc(), Invitation.id)).all()
 

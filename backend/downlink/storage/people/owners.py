@@ -1,4 +1,4 @@
-"""Whose a campaign, a run or a link is: the account that made it, None where that is gone or never was."""
+"""Owners of campaigns, runs and links: the account that made one, None where it is gone or never was."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from downlink.storage.unit import Unit
 
 
 def list_shares(unit: Unit, campaign_id: UUID, now: datetime) -> Sequence[Share]:
-    """Those that still work, the newest first."""
+    """Return shares that still work, the newest first."""
     query = select(Share).where(Share.campaign_id == campaign_id, Share.expires_at > now)
     return unit.session.scalars(query.order_by(Share.created_at.desc())).all()
 

@@ -58,7 +58,7 @@ def carried_within(unit: Unit, stretch: Stretch) -> dict[tuple[str, UUID], int]:
 
 
 def neighbours(unit: Unit, stretch: Stretch) -> tuple[datetime | None, datetime | None]:
-    """When the last run before the stretch lies, and the first one after it."""
+    """Return the moments of the last run before the stretch and the first one after it."""
     before = unit.session.scalar(select(func.max(CLOCK)).where(stretch.from_at > CLOCK))
     return before, unit.session.scalar(select(func.min(CLOCK)).where(stretch.to_at <= CLOCK))
 
@@ -68,7 +68,7 @@ def campaigns_named(unit: Unit, ids: Collection[UUID]) -> dict[UUID, Campaign]:
 
 
 def first_links(unit: Unit, limit: int) -> Sequence[Link]:
-    """By name."""
+    """Return links by name."""
     return unit.session.scalars(select(Link).order_by(Link.name).limit(limit)).all()
 
 

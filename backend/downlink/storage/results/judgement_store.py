@@ -1,4 +1,4 @@
-"""What was judged of runs and their flows: the rows of any table whose key begins with the run."""
+"""Judgements of runs and their flows: the rows of any table whose key begins with the run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def replace(unit: Unit, run_ids: Iterable[UUID], found: Found) -> None:
 
 
 def rows(unit: Unit, table: type[T], run_ids: Iterable[UUID], without: Collection[str] = ()) -> Sequence[T]:
-    """In the order of the table's key: by run, by flow, and by what comes after them.
+    """Return rows in the order of the table's key: by run, by flow, and by what comes after them.
 
     To read only: plain rows, which a campaign has tens of thousands of. They have the table's columns but those named in `without`.
     """

@@ -18,7 +18,7 @@ JOB = "reanalyse"
 
 @dataclass(frozen=True)
 class Counts:
-    """Of a campaign's analysed runs. waiting: not done yet. outdated: last judged by another version of the analysis."""
+    """Counts of a campaign's analysed runs. waiting: not done yet. outdated: last judged by another version of the analysis."""
 
     runs: int
     waiting: int
@@ -42,13 +42,13 @@ def counts(unit: Unit, campaign_id: UUID, analysis_version: str) -> Counts:
 
 
 def waiting_ids(unit: Unit, campaign_id: UUID, limit: int) -> Sequence[UUID]:
-    """Those that no job is at work on."""
+    """Lock and return waiting runs on which no job is at work."""
     query = select(Run.id).where(_waits(campaign_id)).order_by(Run.id).limit(limit)
     return unit.session.scalars(query.with_for_update(skip_locked=True, key_share=True)).all()
 
 
 def take(unit: Unit, first: UUID, campaign_id: UUID, limit: int) -> Sequence[Run]:
-    """This run, and others of its campaign that were never tried, locked; one that another job is at work on is left out."""
+    """Lock and return this run, and others of its campaign that were never tried; one that another job is at work on is left out."""
     query = select(Run).where(_waits(campaign_id), (Run.id == first) | (Run.tries == 0))
     query = query.order_by((Run.id != first), Run.id).limit(limit)
     locked = query.with_for_update(skip_locked=True, key_share=True).execution_options(populate_existing=True)

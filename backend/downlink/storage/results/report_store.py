@@ -45,17 +45,17 @@ def store_report(
 
 
 def report_version(unit: Unit, campaign_id: UUID) -> int:
-    """Of the stored report; 0 without any."""
+    """Return the version of the stored report; 0 without any."""
     return unit.session.scalar(select(Report.version).where(Report.campaign_id == campaign_id)) or 0
 
 
 def is_behind(unit: Unit, campaign: Campaign) -> bool:
-    """Whether a newer report is wanted than there is."""
+    """Return whether a newer report is wanted than the stored one."""
     return report_version(unit, campaign.id) < campaign.report_wanted
 
 
 def complete_runs_seen(unit: Unit, campaign_id: UUID) -> str:
-    """How many runs are complete, when the last of them ended, and what was decided of them: it changes as an answer may."""
+    """Return a text that changes whenever an answer may: number of complete runs, end of the last one, and decisions about them."""
     decided = func.max(Run.decision["at"].astext)
     query = select(func.count(), func.max(Run.state_at), func.count().filter(LEFT_OUT), decided)
     query = query.where(Run.campaign_id == campaign_id, Run.state == RunState.COMPLETE)

@@ -62,7 +62,7 @@ def delete_sweep(unit: Unit, sweep_id: UUID) -> None:
 
 
 def progress(unit: Unit, sweep_ids: Iterable[UUID]) -> dict[UUID, tuple[int, int]]:
-    """Per sweep: parts done, parts in all."""
+    """Return per sweep: parts done, parts in all."""
     unit.session.flush()
     query = select(SweepPart.sweep_id, func.count(SweepPart.timings), func.count())
     rows = unit.session.execute(query.where(SweepPart.sweep_id.in_(list(sweep_ids))).group_by(SweepPart.sweep_id))

@@ -61,7 +61,7 @@ _HOLDERS = text("""
 
 
 def find_holders(unit: Unit, resources: Collection[str]) -> dict[str, list[Holder]]:
-    """Who holds these, by resource."""
+    """Return the holders of these resources, by resource."""
     found: dict[str, list[Holder]] = {}
     for resource, campaign, link, is_alone in unit.session.execute(_HOLDERS, {"resources": list(resources)}):
         found.setdefault(resource, []).append(Holder(campaign, link, is_alone))
@@ -85,7 +85,7 @@ _IN_USE = text("""
 
 
 def is_in_use(unit: Unit, link: str | None, agent: str) -> bool:
-    """Whether some run holds the link, if it is one's, another one behind which this agent is, or an agent on its host.
+    """Return whether a run holds the link itself, a link behind which this agent is, or an agent on its host.
 
     Behind a link are its receivers and relays: what they upload goes over it. Senders are on the Internet.
     """

@@ -35,7 +35,8 @@ def lock_attempts(unit: Unit, run: Run) -> RunState:
 
 
 def last_of_place(unit: Unit, run_ids: Collection[UUID]) -> Sequence[Run]:
-    """Those of these runs that no later attempt follows, and whose place has no complete run, read again, in the order of the plan.
+    """Lock and return, in the order of the plan, those of these runs that no later attempt follows, and whose place has no complete
+    run.
 
     The samples of an earlier attempt may come after it was given up: it is complete then, and another one would count twice.
 
@@ -53,7 +54,7 @@ def last_of_place(unit: Unit, run_ids: Collection[UUID]) -> Sequence[Run]:
 
 
 def _any_of(run_ids: Collection[UUID]) -> CollectionAggregate[bool]:
-    """As one parameter: a campaign has up to 100,000 runs, and a statement 65,535 parameters."""
+    """Match the ids with one parameter: a campaign has up to 100,000 runs, and a statement 65,535 parameters."""
     return any_(literal(list(run_ids), ARRAY(Uuid)))
 
 

@@ -163,7 +163,7 @@ class UnderWay(NamedTuple):
 
 
 def runs_under_way(unit: Unit, campaign_ids: Collection[UUID]) -> list[UnderWay]:
-    """Those of these campaigns that have begun and not given their links back."""
+    """Return the runs of these campaigns that have begun and not given their links back."""
     carried = select(func.coalesce(func.sum(RunFlow.carried_bytes), 0)).where(RunFlow.run_id == Run.id)
     query = select(Run.campaign_id, Run.link, Run.condition, Run.budget, carried.scalar_subquery())
     held = (Run.campaign_id.in_(campaign_ids), Run.state.in_(sorted(ACTIVE)), Run.released_at.is_(None))
@@ -177,7 +177,7 @@ _WAITING_QUEUES = text("""
 
 
 def waiting_queues(unit: Unit, queues: Collection[Queue]) -> list[Queue]:
-    """Those in which a run is planned."""
+    """Return the queues in which a run is planned."""
     values = {"campaigns": [campaign_id for campaign_id, _ in queues], "links": [link for _, link in queues]}
     return [(id_, link) for id_, link in unit.session.execute(_WAITING_QUEUES, values)] if queues else []
 
@@ -190,7 +190,7 @@ class PlannedDue(NamedTuple):
 
 
 def lock_planned_runs(unit: Unit, campaign_id: UUID) -> set[UUID]:
-    """In the order in which everybody locks them."""
+    """Lock a campaign's planned runs, in the order in which every process locks them; return their ids."""
     query = select(Run.id).where(Run.campaign_id == campaign_id, Run.state == RunState.PLANNED).order_by(Run.id)
     return set(unit.session.scalars(query.with_for_update()))
 
@@ -219,7 +219,7 @@ def find_campaigns(unit: Unit, ids: Collection[UUID]) -> dict[UUID, Campaign]:
 
 
 def agent_views(unit: Unit, names: Collection[str]) -> dict[str, AgentView]:
-    """Those of the named agents that exist and are not revoked."""
+    """Return views of those of the named agents that exist and are not revoked."""
     said = (Agent.name, Agent.boot_id, Agent.status, Agent.last_seen_at, Agent.detail)
     pause = (Agent.paused_by, Agent.paused_until, Agent.pause_why)
     holds_budget = func.coalesce(Agent.host["holds_budget"].as_boolean(), false())
@@ -238,7 +238,7 @@ _LAST_ENDS = text("""
 
 
 def last_ends(unit: Unit, links: Collection[str]) -> dict[str, datetime]:
-    """When a run last gave each of these links back."""
+    """Return when a run last gave each of these links back."""
     found = unit.session.execute(_LAST_ENDS, {"links": list(links)})
     return {link: at for link, at in found if at}
 

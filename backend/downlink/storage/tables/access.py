@@ -1,4 +1,4 @@
-"""Who may do what: people, sessions, tokens, and the record of changes to access."""
+"""Access: people, sessions, tokens, and the record of changes to access."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Share(Table):
 
 
 class Audit(Table):
-    """Who changed what about access, by id: names may be given twice. Rows are never changed, and kept for two years."""
+    """A change to access, its author and subject by id: names may be given twice. Rows are never changed, and kept for two years."""
 
     __tablename__ = "audit"
     id: Mapped[int] = mapped_column(Identity(), primary_key=True)

@@ -1,4 +1,4 @@
-"""What people noted of times."""
+"""Annotations of periods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from downlink.storage.tables.base import Table
 
 
 class Annotation(Table):
-    """Of a campaign, of one of its links in it (both are set), or of a link whatever runs over it (campaign_id is NULL).
+    """An annotation of a campaign, of one of its links in it (both are set), or of a link whatever runs over it (campaign_id is NULL).
 
     A link is named as runs name theirs: it may be gone.
     """

@@ -1,4 +1,4 @@
-"""What happened, in an order that readers can resume from."""
+"""Events, in an order that readers can resume from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from downlink.storage.tables.base import Json, Table, Xid8
 
 
 class Event(Table):
-    """What happened, for live pages and run records. xact: its place in the log, which a trigger gives it at the commit."""
+    """An event, for live pages and run records. xact: its position in the log, which a trigger assigns at the commit."""
 
     __tablename__ = "events"
     id: Mapped[int] = mapped_column(Identity(), primary_key=True)

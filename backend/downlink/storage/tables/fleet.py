@@ -1,4 +1,4 @@
-"""What runs are made with: agents, how they join, and the links between them."""
+"""The means of runs: agents, how they join, and the links between them."""
 
 from __future__ import annotations
 

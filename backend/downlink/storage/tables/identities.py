@@ -12,7 +12,7 @@ from downlink.storage.tables.base import Table
 
 
 class Identity(Table):
-    """Who is this subject at this issuer. is_ruled: the account was made by signing in, so that its role follows the claims."""
+    """The account of a subject at an issuer. is_ruled: the account was made by signing in, so that its role follows the claims."""
 
     __tablename__ = "identities"
     issuer: Mapped[str] = mapped_column(primary_key=True)

@@ -1,4 +1,4 @@
-"""Where notifications go, and those that are on their way."""
+"""Targets of notifications, and the notifications on their way."""
 
 from __future__ import annotations
 

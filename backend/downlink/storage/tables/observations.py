@@ -12,7 +12,7 @@ from downlink.storage.tables.base import Table
 
 
 class LinkQuantity(Table):
-    """What one source says of a link. A link is named as runs name theirs: it may be gone."""
+    """A quantity that one source reports of a link. A link is named as runs name theirs: it may be gone."""
 
     __tablename__ = "link_quantities"
     link: Mapped[str] = mapped_column(primary_key=True)

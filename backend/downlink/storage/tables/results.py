@@ -1,4 +1,4 @@
-"""What analysis computes. All of it can be computed again from traces."""
+"""Results of the analysis. All of them can be computed again from traces."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Metric(Table):
 
 
 class FlowLimit(Table):
-    """What held one flow, as shares of its time, and the buffers advised for its path; NULL where its kernel does not say.
+    """The limits of one flow, as shares of its time, and the buffers advised for its path; NULL where its kernel does not report them.
 
     seconds: the same shares of each second, packed as a series, in the order of the columns.
     """
@@ -88,7 +88,7 @@ class FlowDelay(Table):
 
 
 class FlowProxy(Table):
-    """Whether something on a flow's way ends TCP, and the signs of it; NULL where one is not known.
+    """The verdict on a proxy that ends TCP on a flow's path, and its signs; NULL where one is not known.
 
     path: split, whole or unknown. near: the end whose handshake was answered too soon. ack_lead_ms: how long before the receiver had
     bytes the sender saw them acknowledged, in the median; clock_error_ms: by how much both clocks may differ.
@@ -110,7 +110,7 @@ class FlowProxy(Table):
 
 
 class LinkPhase(Table):
-    """What an emulated link did in one phase of a run, by its log. No rows for a run without one."""
+    """The activity of an emulated link in one phase of a run, by its log. No rows for a run without one."""
 
     __tablename__ = "link_phases"
     run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
@@ -140,7 +140,7 @@ class LinkPhase(Table):
 
 
 class FlowLoss(Table):
-    """What an emulated link lost of a flow, as the link counted it. No rows for a run whose link was not logged to its end."""
+    """The losses of a flow on an emulated link, as the link counted them. No rows for a run whose link was not logged to its end."""
 
     __tablename__ = "flow_losses"
     run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
@@ -155,7 +155,8 @@ class FlowLoss(Table):
 
 
 class SlowStart(Table):
-    """When slow start ended and should have, microseconds since origin_us, the flow's first data byte. refusal: why nothing was judged.
+    """The moments at which slow start ended and should have, microseconds since origin_us, the flow's first data byte. refusal: why
+    nothing was judged.
 
     cg_us, ex_us, dp_us, hr_us, is_success: those of Kachooei 2023 (SEARCH). capacity_us: what exits are judged by, found with
     capacity_basis, capacity_rate_bps and least_rtt_us; NULL where it was never reached.
@@ -183,7 +184,8 @@ class SlowStart(Table):
 
 
 class Exit(Table):
-    """What one detector says about one flow. place: in the panel's order. timing: early, good, late, open; NULL when it cannot be said."""
+    """The verdict of one detector on one flow. place: in the panel's order. timing: early, good, late, open; NULL when it cannot be
+    said."""
 
     __tablename__ = "exits"
     run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)

@@ -1,4 +1,4 @@
-"""How long each campaign's data is kept, and what is being removed."""
+"""The retention of each campaign's data, and the removals under way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server notes of itself."""
+"""The server's notes about itself."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Chunk(Table):
 
 
 class Trace(Table):
-    """What sealing found. missing: announced chunks that never came."""
+    """The result of sealing. missing: announced chunks that never came."""
 
     __tablename__ = "traces"
     run_id: Mapped[UUID] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)

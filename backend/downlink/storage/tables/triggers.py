@@ -12,10 +12,9 @@ from downlink.storage.tables.base import Json, Table
 
 
 class Trigger(Table):
-    """Of a campaign that was launched. secret: that signs calls, made by account_id; None
-    where none was made. called_at: the latest moment of a call
-    that was taken, so that none is taken twice. waits: what is missing for it to fire. refusal: why it did not fire although its
-    condition held, last at refused_at."""
+    """The trigger of a launched campaign. secret: signs calls, made by account_id; None where none was made. called_at: the latest
+    moment of an accepted call, so that none is accepted twice. waits: what is missing for it to fire. refusal: why it did not fire
+    although its condition held, last at refused_at."""
 
     __tablename__ = "triggers"
     campaign_id: Mapped[UUID] = mapped_column(ForeignKey("campaigns.id", ondelete="CASCADE"), primary_key=True)

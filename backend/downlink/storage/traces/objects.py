@@ -68,7 +68,7 @@ class TraceStore:
         return Folder(self, folder_id, url)
 
     def contents(self, kept: Iterable[Kept]) -> Iterator[bytes]:
-        """What is kept, in this order; objects are fetched a few ahead.
+        """Yield stored contents in this order; objects are fetched a few ahead.
 
         UnavailableError when the store does not answer, NotFoundError `trace_lost` when it has lost an object.
         """
@@ -129,7 +129,7 @@ class TraceStore:
 
 
 class Folder:
-    """What one unit of work writes: objects on their way, waited for before the rows that name them are committed."""
+    """The writes of one unit of work: objects on their way, waited for before the rows that name them are committed."""
 
     def __init__(self, store: TraceStore, folder_id: UUID, url: str) -> None:
         self.id = folder_id

@@ -1,4 +1,5 @@
-"""Where the Parquet of a sealed trace's part is kept: in the row of its first chunk, or in a folder of the trace store that this row names.
+"""The storage of a sealed trace's parts as Parquet: in the row of the first chunk, or in a folder of the trace store that this row
+names.
 
 A folder is on record before anything is written to it, as due for removal; the commit of rows that name it takes that back.
 So no object is forgotten, however a unit of work ends. The foreign key keeps a folder that a row names.
@@ -28,7 +29,7 @@ _IS_NAMED = exists().where(Chunk.folder_id == TraceFolder.id)
 
 
 def place(parquet: bytes | None, folder_url: str | None, part: Sequence[Any]) -> Kept:
-    """Where a part's Parquet is, by what the row of its first chunk says."""
+    """Return where a part's Parquet is, by the row of its first chunk."""
     if parquet is not None:
         return parquet
     if folder_url is None:
@@ -51,7 +52,7 @@ def _name(part: Sequence[Any]) -> str:
 
 
 def _open_folder(unit: Unit) -> Folder:
-    """On record at once, whatever becomes of the unit; not due any more when the unit is committed."""
+    """Record a folder at once, whatever becomes of the unit; it is no longer due for removal when the unit is committed."""
     folder = unit.store.open_folder(uuid4())
     with Session(unit.session.get_bind()) as own:
         own.add(TraceFolder(id=folder.id, url=folder.url, due_at=func.now() + PATIENCE))
