@@ -83,7 +83,7 @@ def _settings(**named: str) -> Settings:
 
 
 def _sentences(error: ValueError) -> str:
-    """What a validation says, with the variables' names and without their values, which may be secrets."""
+    """Return a validation's messages, with the variables' names and without their values, which may be secrets."""
     from downlink.codec.wording import fault_of
 
     if not hasattr(error, "errors"):
@@ -93,7 +93,7 @@ def _sentences(error: ValueError) -> str:
 
 
 def _settings_here() -> Settings:
-    """Those of the environment or, where it names no database, of the stack that the launcher runs from this folder."""
+    """Return the settings of the environment or, where it names no database, of the stack that the launcher runs from this folder."""
     found = {} if "DOWNLINK_DATABASE_URL" in os.environ else read_stack_file(Path.cwd())
     named = {"database_url": found.get("DOWNLINK_DATABASE_URL"), "base_url": found.get("DOWNLINK_BASE_URL")}
     return _settings(**{name: value for name, value in named.items() if value})
@@ -101,7 +101,7 @@ def _settings_here() -> Settings:
 
 @contextmanager
 def _named_database() -> Iterator[None]:
-    """Where the database does not answer, say which one was asked and how to name another."""
+    """Name the database, and the way to choose another, if it does not answer."""
     try:
         yield
     except UnavailableError as error:
@@ -148,7 +148,8 @@ def _leave() -> NoReturn:
 
 
 def _started(part: str) -> Settings:
-    """What a process of the server does first. Spans come before the rooms: these take the libraries' functions as they are then."""
+    """Read the settings and start spans for a process of the server. Spans come before the rooms: these take the libraries' functions
+    as they are then."""
     from downlink.process.spans import start_spans
 
     settings = _settings()
@@ -265,7 +266,8 @@ Tools = Annotated[
 
 
 def _tools(named: Path | None) -> Path | None:
-    """Those of the embedded server, where it is installed, are never older than a server that the launcher runs."""
+    """Return the named folder of tools, or the embedded server's if installed: they are never older than a server that the launcher
+    runs."""
     from downlink.stack.servers import embedded_tools
 
     return named or embedded_tools()

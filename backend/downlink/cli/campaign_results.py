@@ -17,7 +17,7 @@ Which = Annotated[str, typer.Argument(help="Id, start of the id, or name")]
 
 
 class FigureKind(StrEnum):
-    """What a figure shows."""
+    """Kinds of figures."""
 
     STACK = "stack"
     HEATMAP = "heatmap"
@@ -33,7 +33,7 @@ class FigureKind(StrEnum):
 
 
 class FigureFormat(StrEnum):
-    """What a figure is written as."""
+    """File formats of figures."""
 
     SVG = "svg"
     PNG = "png"
@@ -42,7 +42,7 @@ class FigureFormat(StrEnum):
 
 
 class FigureWidth(StrEnum):
-    """How wide a figure is."""
+    """Widths of figures."""
 
     SINGLE = "single"
     DOUBLE = "double"

@@ -27,7 +27,7 @@ _KINDS: dict[int, type[DownlinkError]] = {401: DeniedError, 403: DeniedError, 40
 
 @dataclass(frozen=True)
 class Access:
-    """Where the server is and the API token to show it."""
+    """The server's address and the API token for it."""
 
     server: str
     token: str
@@ -48,7 +48,7 @@ def find_access(folder: Path, env: os._Environ[str] | dict[str, str]) -> Access:
 
 
 def read_stack_file(folder: Path) -> dict[str, str]:
-    """What the launcher wrote into `.demo/env` in `folder` or above it. Files of other users are passed over."""
+    """Read the variables that the launcher wrote into `.demo/env` in `folder` or above it. Files of other users are ignored."""
     for place in (folder, *folder.parents):
         file = place / ".demo" / "env"
         if file.is_file() and os.access(file, os.R_OK) and file.stat().st_uid == os.geteuid():

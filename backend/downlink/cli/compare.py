@@ -25,8 +25,8 @@ REMARK = (
 
 
 def find_side(client: Client, campaigns: Sequence[dict[str, Any]], wanted: str) -> str:
-    """What the API calls `CAMPAIGN/CONDITION`, `CAMPAIGN/CONDITION/LINK` or `CAMPAIGN/CONDITION/LINK/FLOW`. InvalidError where
-    several fit, NotFoundError where none does; both say which there are."""
+    """Translate `CAMPAIGN/CONDITION`, `CAMPAIGN/CONDITION/LINK` or `CAMPAIGN/CONDITION/LINK/FLOW` to the API's name. Raise
+    InvalidError if several fit, NotFoundError if none does; both list the existing ones."""
     name, _, place = wanted.partition("/")
     campaign = client.get(f"/campaigns/{pick(campaigns, name, 'campaign')['id']}")
     offered = _offered(campaign["spec"])
@@ -79,7 +79,7 @@ def estimate_text(found: Row | None, factor: float = 1) -> str:
 
 
 def columns_of(metric: str) -> list[Column]:
-    """In the unit that people read."""
+    """Return the columns of a comparison in the unit that people read."""
     quantity = NAMED[metric]
     factor, unit = quantity.shown_factor, f", {quantity.shown_unit}" if quantity.shown_unit else ""
     return [

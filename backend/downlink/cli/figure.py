@@ -36,7 +36,7 @@ def figure_file(client: Client, identity: str, request: dict[str, Any], file_for
 
 
 def format_of(to: Path, wanted: str | None, formats: tuple[str, ...]) -> str:
-    """What is asked for, else what the file's name ends with."""
+    """Return the wanted format, else the one that the file's name ends with."""
     found = wanted or to.suffix.lstrip(".").lower()
     if found not in formats:
         raise InvalidError(
@@ -46,7 +46,7 @@ def format_of(to: Path, wanted: str | None, formats: tuple[str, ...]) -> str:
 
 
 def _answers(client: Client, identity: str, request: dict[str, Any]) -> dict[str, Any]:
-    """What the kind is drawn of."""
+    """Fetch the answers from which the kind is drawn."""
     kind, path = request["kind"], f"/campaigns/{identity}"
     place = {name: request[name] for name in ("phase", "metric") if request.get(name)}
     return {
@@ -89,7 +89,7 @@ def _drawn(script: str, request: dict[str, Any]) -> str:
 
 
 def _sentence(error: str) -> str:
-    """What the script says for users, without its place in the script."""
+    """Return the script's message for users, without its position in the script."""
     return error.splitlines()[0].removeprefix("Error: ")
 
 

@@ -23,7 +23,7 @@ def write_text(file: Path, text: str) -> None:
 
 
 def write_bytes(file: Path, content: bytes) -> None:
-    """As write_text."""
+    """Write bytes in the way of write_text."""
     with _whole(file) as out:
         out.write(content)
 

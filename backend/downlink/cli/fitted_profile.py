@@ -211,7 +211,7 @@ def _facts(fit: Fit, rate: float, source: str) -> Iterator[str]:
 
 
 def _measured(fit: Fit) -> Iterator[tuple[str, Estimate]]:
-    """What of the fit is a statistic of links by itself (docs/link-profiles.md)."""
+    """Yield the estimates that are statistics of links by themselves (docs/link-profiles.md)."""
     yield "idle_rtt_least_ms", fit.delays.least_ms
     if fit.rates:
         mean = fit.rates.mean_bps
@@ -228,7 +228,7 @@ def _target(name: str, found: Estimate) -> Iterator[str]:
 
 
 def _median(part: Part) -> float:
-    """Where the quantile function passes one half."""
+    """Return the value at which the quantile function passes one half."""
     points = part.quantiles
     for (a, low), (b, high) in pairwise(points):
         if a <= 0.5 <= b:

@@ -157,7 +157,7 @@ def _upload(client: Client, files: list[Path], fields: dict[str, str | None], ad
 
 
 def _has_others(files: list[Path], error: InvalidError) -> bool:
-    """Whether something in these files was not refused: another file, or another test of the same one."""
+    """Return whether something in these files was not refused: another file, or another test of the same one."""
     names = {each["file"] for each in error.details.get("refused", [])}
     return any(file.name not in names for file in files)
 

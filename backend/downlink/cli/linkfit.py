@@ -165,7 +165,7 @@ def gather(client: Client, wanted: Sequence[str]) -> Material:
 
 
 def _unfit(run: dict[str, Any], flow: dict[str, Any]) -> str | None:
-    """Why a flow says nothing of the link alone; None if it does."""
+    """Explain why a flow cannot describe the link alone; None if it can."""
     data = [each for each in run["flows"] if each["asked_cc"] != PROBE]
     if run["state"] != "complete":
         return f"the run is {run['state']}" + (f" ({run['reason']})" if run["reason"] else "")
@@ -248,7 +248,7 @@ def _emulate(recorded: Recorded, found: Fit, profile: Path, agent: Path | None) 
 
 
 def find_agent() -> Path | None:
-    """On the path, or as it is built in a checkout."""
+    """Find the agent's program on the path, or as it is built in a checkout."""
     built = Path(__file__).parents[3] / "agents" / "bin" / AGENT
     on_path = shutil.which(AGENT)
     return Path(on_path) if on_path else built if os.access(built, os.X_OK) else None
@@ -269,7 +269,7 @@ def carry_out(program: Path, profile: Path, orders: Sequence[dict[str, Any]]) ->
 
 
 def _path(profile: Path) -> str:
-    """As the agent takes it for a file, and not for the name of a profile."""
+    """Return the profile's path in a form that the agent takes for a file, and not for the name of a profile."""
     return str(profile if "/" in str(profile) else Path(".") / profile)
 
 

@@ -16,7 +16,7 @@ app.command("fit")(fit_command)
 
 
 def _left(month: Row, zone: str | None) -> str:
-    """What is left of an allowance, and the day on which the next month begins by the link's clock."""
+    """Return what is left of an allowance, and the day on which the next month begins by the link's clock."""
     return f"{megabytes(month['left_bytes'])}, until {local_day(month['resets_at'], zone)}"
 
 

@@ -1,4 +1,4 @@
-"""How answers look: a table for people, JSON for programs."""
+"""The output of answers: a table for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def megabits(rate_bps: float | None) -> str:
 
 
 def megabytes(size_bytes: float | None) -> str:
-    """In whole MB; what is less than one of them in kB, so that little is not shown as nothing."""
+    """Format bytes in whole MB; less than 1 MB in kB, so that a small number does not appear as nothing."""
     if size_bytes is None:
         return ""
     return f"{size_bytes / 1e3:,.0f} kB" if 0 < abs(size_bytes) < 1e6 else f"{size_bytes / 1e6:,.0f} MB"

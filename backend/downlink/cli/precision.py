@@ -1,4 +1,4 @@
-"""How exactly a campaign's means are known, and what a preview expects: sentences and a table for terminals."""
+"""The precision of a campaign's means, and the forecast of a preview: sentences and a table for terminals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def asked_text(until: dict[str, Any]) -> str:
 
 
 def print_precision(found: dict[str, Any]) -> None:
-    """Of a launched campaign with `until`: what is asked, what there is, and why it ended."""
+    """Print for a launched campaign with `until`: the wanted precision, the current one, and why it ended."""
     asked = found["asked"]
     ended = f" {ENDED[found['ended']]}" if found["ended"] else ""
     say(f"\nUntil {asked_text(asked)}: {found['cycles']} have begun.{ended}")
@@ -41,7 +41,7 @@ def print_precision(found: dict[str, Any]) -> None:
 
 
 def say_forecast(found: dict[str, Any]) -> None:
-    """Of a preview: how many cycles to expect."""
+    """Print how many cycles a preview expects."""
     most = found["most_cycles"]
     if found["cycles"] is None:
         say(

@@ -1,4 +1,4 @@
-"""What a preview says of each host, as lines."""
+"""The checks of each host in a preview, as lines."""
 
 from __future__ import annotations
 

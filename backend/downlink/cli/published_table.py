@@ -19,7 +19,7 @@ NOTHING = "-"
 
 
 def published_text(value: Row) -> str:
-    """What was published: `8 s`, `0.8 to 1.2 s`, `at least 0.97`, `180 ms at 80 %`."""
+    """Format a published value: `8 s`, `0.8 to 1.2 s`, `at least 0.97`, `180 ms at 80 %`."""
     least, most = value["least"], value["most"]
     if least == most:
         text = number(least)

@@ -1,4 +1,4 @@
-"""How long campaigns keep their data: `downlink storage`, `campaigns keep`, `campaigns remove-data`."""
+"""Retention of campaigns' data: `downlink storage`, `campaigns keep`, `campaigns remove-data`."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ app = typer.Typer(help="Runs of a campaign: list, show, cancel, rerun, download 
 
 
 def _state(run: Mapping[str, Any]) -> str:
-    """With what is to know of its numbers."""
+    """Return the run's state, with remarks about its numbers."""
     remarks = {
         "partial": (run.get("import_source") or {}).get("partial"),
         "implausible": run.get("implausible"),
@@ -222,7 +222,7 @@ def _print_run(run: dict[str, Any]) -> None:
 
 
 def _print_link(client: Client, run: dict[str, Any]) -> None:
-    """What an emulated link did, by its log: a column for each phase; and what it lost of each flow."""
+    """Print the activity of an emulated link, by its log: a column for each phase, and its losses of each flow."""
     log = run["link_log"]
     if log is None or log["trace"]["state"] != "sealed":
         if run["link_seed"] is not None:

@@ -95,7 +95,7 @@ Column = tuple[str, Callable[[Row], str]]
 
 
 def _metric(phase: str, name: str, digits: int = 1) -> Column:
-    """What a metric is called and shown in, and its value in a row."""
+    """Return a metric's column: its title with the unit shown, and its value in a row."""
     shown = NAMED[name]
     title = f"{shown.title}, {PHASE_TITLES[phase]}, {shown.shown_unit}"
     return title, lambda row: value(row["metrics"][phase][name], shown.shown_factor, digits)
@@ -125,7 +125,7 @@ COLUMNS: dict[str, Callable[[Row], str]] = {
 
 
 def _of_link(phase: str, name: str, digits: int) -> Column:
-    """Of the emulated link, by its log."""
+    """Return a column of the emulated link's log."""
     shown = NAMED[name]
     title = f"{shown.title}, {PHASE_TITLES[phase]}, {shown.shown_unit}"
     return title, lambda row: value(_by_log(row, phase, name), shown.shown_factor, digits)
@@ -152,7 +152,7 @@ def _group(found: Row) -> Group:
 
 
 def _observed(found: Row) -> Row | None:
-    """What the kernel itself did, out of a group's detectors."""
+    """Return the kernel's own exit from a group's detectors."""
     return next((each for each in found["detectors"] if each["detector"] == "observed_exit"), None)
 
 

@@ -1,4 +1,4 @@
-"""What a campaign waits for: `downlink campaigns trigger`."""
+"""The trigger of a campaign: `downlink campaigns trigger`."""
 
 from __future__ import annotations
 

@@ -71,7 +71,8 @@ def follow_run(client: Client, run_id: str, tell: Callable[[str], None]) -> dict
 
 
 def all_complete(campaign: dict[str, Any]) -> bool:
-    """Whether every planned place ended in a complete run (a failed attempt that was made good does not count against it)."""
+    """Return whether every planned place ended in a complete run; a failed attempt with a complete successor does not count against
+    it."""
     return bool(
         campaign["state"] == CampaignState.COMPLETE and campaign["counts"][RunState.COMPLETE] == campaign["runs_total"]
     )

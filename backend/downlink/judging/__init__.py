@@ -1,5 +1,5 @@
-"""What is judged of flows: each judge is a name, tables, a function from a run's traces to their rows, and a CSV. Analysis, archive,
-re-analysis and exports go through `JUDGES`."""
+"""The judges of flows: each is a name, tables, a function from a run's traces to their rows, and a CSV. Analysis, archive, re-
+analysis and exports go through `JUDGES`."""
 
 from __future__ import annotations
 

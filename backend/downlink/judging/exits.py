@@ -1,4 +1,4 @@
-"""When a flow left slow start, and when each detector would have."""
+"""The end of a flow's slow start, and the decision of each detector."""
 
 from __future__ import annotations
 

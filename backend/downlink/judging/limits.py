@@ -1,4 +1,4 @@
-"""What held a flow back, second by second, and the buffers advised for its path."""
+"""The limits of a flow, second by second, and the buffers advised for its path."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class AgentBuild:
         self._log, self._status = log, log.with_suffix(".status")
 
     def has_ended(self) -> bool:
-        """Whether there is nothing left to wait for."""
+        """Return whether there is nothing left to wait for."""
         return self._status.exists()
 
     def wait(self, look: Callable[[], None], say: Callable[[str], object]) -> None:

@@ -53,7 +53,7 @@ def _sender(link: str, number: int) -> Host:
 
 
 def relays_of(link: str, places: Collection[str]) -> list[Host]:
-    """Who relays between the hops of a link, from the senders on: its routers where they are hosts, else one agent for all."""
+    """Return the hosts that relay between the hops of a link, from the senders on: its routers if they are hosts, else one agent."""
     routers = sorted(
         (place for place in places if place.startswith(ROUTER)), key=lambda place: int(place[len(ROUTER) :])
     )
@@ -79,7 +79,7 @@ def _build(stack: Stack, client: Client, number: int, need: LinkNeed) -> tuple[R
 
 
 def _control(stack: Stack) -> str:
-    """How the link's management side reaches the api: by port, or by socket from namespaces that share no network with it."""
+    """Return the api's address for the link's management side: a port, or a socket for namespaces without a network to it."""
     return stack.address.removeprefix("http://") if os.geteuid() == 0 else f"unix:{stack.socket}"
 
 

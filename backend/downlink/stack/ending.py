@@ -1,4 +1,4 @@
-"""What the launcher says when it cannot go on, at once and as its last line."""
+"""The last line of the launcher when it cannot continue, printed at once."""
 
 from __future__ import annotations
 

@@ -191,12 +191,12 @@ def _is_accepted(api: httpx.Client, token: str) -> bool:
 
 
 def _new_token(env: Mapping[str, str]) -> str:
-    """In the place of one that ran out, or whose database is gone."""
+    """Create a token, to replace one that expired or whose database is gone."""
     return command(env, "token", "create", "launcher", "--admin", "--days", "365")
 
 
 def _write_access(file: Path, env: Mapping[str, str], address: str, token: str) -> None:
-    """How people and commands reach this stack; for this user alone."""
+    """Write the file with which people and commands reach this stack; only this user may read it."""
     with contextlib.suppress(FileNotFoundError):
         file.unlink()
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

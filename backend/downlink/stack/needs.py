@@ -1,4 +1,4 @@
-"""What a campaign needs to run on one machine: which emulated links, of which profiles, with how many senders."""
+"""Needs of a campaign on one machine: which emulated links, of which profiles, with how many senders."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from downlink.domain.errors import UnavailableError
 
 
 class Kind(StrEnum):
-    """What a program is for, and so what follows when it ends by itself: watch.py."""
+    """Purposes of programs; they decide what follows when one ends by itself (watch.py)."""
 
     SERVER = "server"
     SERVICE = "service"
@@ -33,7 +33,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Program:
-    """What to run. `stop_signal` asks it to end in order; after `stop_s` it is killed. Those of one group end together.
+    """A program to run. `stop_signal` asks it to end in order; after `stop_s` it is killed. Those of one group end together.
 
     title: what people call it, when that is not its name. tidy: a command that removes what it leaves behind when it is killed.
     """
@@ -121,7 +121,7 @@ class Supervisor:
         return self._running[name][1].pid
 
     def program(self, name: str) -> Program:
-        """What was started under this name."""
+        """Return the program that was started under this name."""
         return self._running[name][0]
 
     def names(self) -> list[str]:
@@ -137,7 +137,7 @@ class Supervisor:
             raise self.ended_error(name)
 
     def ended_error(self, name: str) -> UnavailableError:
-        """What to raise of a program that has ended by itself."""
+        """Return the error for a program that has ended by itself."""
         return UnavailableError(
             "process_ended",
             f"{name} ended by itself; {self.log_path(name)} says:\n{self.log_tail(name)}",
@@ -190,7 +190,7 @@ class Supervisor:
                 self.stop(name)
 
     def _ask_to_end(self, name: str) -> None:
-        """Once: a second signal means *at once* to some."""
+        """Send the stop signal once: a second one means *at once* to some programs."""
         program, process = self._running[name]
         if name not in self._asked and not _is_over(process):
             self._asked.add(name)
@@ -206,7 +206,8 @@ class Supervisor:
 
 
 def _is_over(process: subprocess.Popen[bytes]) -> bool:
-    """Without Popen's poll: an interrupt that is raised inside of it leaves its lock taken, and its wait would never end."""
+    """Return whether a process has ended, without Popen's poll: an interrupt that is raised inside of it leaves its lock taken, and
+    its wait would never end."""
     return process.returncode is not None or start_time(process.pid) is None
 
 

@@ -68,7 +68,7 @@ class Rig:
         return self.facts()
 
     def facts(self) -> dict[str, Any]:
-        """What the link wrote when it was ready."""
+        """Return what the link wrote when it was ready."""
         found: dict[str, Any] = json.loads(self._ready.read_text())
         return found
 
@@ -88,7 +88,7 @@ class Rig:
             raise UnavailableError("join_failed", f"Agent {host.agent} could not join: {done.stderr.strip()}")
 
     def has_joined(self, host: Host) -> bool:
-        """Whether the agent has an identity from an earlier time."""
+        """Return whether the agent has an identity from an earlier time."""
         return all((self.state(host) / name).exists() for name in ("agent.yaml", "identity.json"))
 
     def move(self, host: Host) -> None:

@@ -107,7 +107,7 @@ def embedded_tools() -> Path | None:
 
 
 def _package_folder(package: str) -> Path:
-    """Where a wheel is installed, without importing it: its start-up code has effects on the host."""
+    """Find where a wheel is installed, without importing it: its start-up code has effects on the host."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise UnavailableError("not_installed", f"the package {package} is missing; type `make install`")

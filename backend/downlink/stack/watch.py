@@ -63,7 +63,7 @@ class Watch:
                 raise self._supervisor.ended_error(program.name)
 
     def _may_start_again(self, name: str) -> bool:
-        """Whether it has not ended too often of late."""
+        """Return whether it has not ended too often recently."""
         restarts = self._restarts[name]
         return len(restarts) < MAX_RESTARTS or self._clock() - restarts[0] >= WITHIN_S
 
@@ -94,7 +94,7 @@ def watch_over(stack: Stack, say: Say = typer.echo, *, is_unattended: bool = Fal
 
 
 def complaint(stack: Stack) -> str | None:
-    """What `/readyz` says is away, asked through the stack's own socket; None when all is well."""
+    """Return what `/readyz` reports as away, asked through the stack's own socket; None when all is well."""
     try:
         with httpx.Client(transport=httpx.HTTPTransport(uds=str(stack.socket)), timeout=10) as client:
             answer = client.get("http://api/readyz")
