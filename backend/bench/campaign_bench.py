@@ -93,7 +93,7 @@ def of_many(api: ApiProcess, units: UnitFactory, runs: int) -> Iterator[Row]:
 
 
 def looked_at(api: ApiProcess, campaign: str, runs: int) -> Iterator[Row]:
-    """What its page asks for."""
+    """Measure the requests of a campaign's page."""
     pages = {
         "page": "", "what it does now": "/now", "first 50 runs": "/runs?limit=50", "last 50 runs": f"/runs?limit=50&offset={runs - 50}",
         "day strip": "/day", "circumstances": "/circumstances",
@@ -129,7 +129,7 @@ def delete(api: ApiProcess, campaign: str) -> None:
 
 
 def delete_part(units: UnitFactory, campaign: str) -> None:
-    """What one job of a worker does."""
+    """Do the work of one worker's job."""
     with units() as unit:
         remove_some(unit, UUID(campaign), read_clock())
 

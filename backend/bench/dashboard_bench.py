@@ -1,4 +1,4 @@
-"""How long a browser without a cache takes to a campaign's first chart over 600 ms and 20 Mb/s, and what script that takes.
+"""Time of a browser without a cache to a campaign's first chart over 600 ms and 20 Mb/s, and the script that it loads.
 
 Debian's browser against a real api with the shipped example; needs `make install` before.
 """
@@ -33,7 +33,7 @@ FULL, TINY = Size(5), Size(1)
 
 
 def visits(address: str, campaign: object, times: int, *network: str) -> list[dict[str, float]]:
-    """What a browser without a cache finds on its way to the campaign's first chart."""
+    """Measure the way of a browser without a cache to the campaign's first chart."""
     place = ("--base-url", address, *ACCOUNT, "--path", f"/campaigns/{campaign}", "--times", str(times))
     said = run_script("first-plot.mjs", *place, *network, timeout_s=500)
     return [json.loads(line) for line in said.splitlines()]

@@ -42,7 +42,7 @@ def database() -> Iterator[Database]:
 
 
 def vacuum(units: UnitFactory) -> None:
-    """As PostgreSQL does by itself within a minute."""
+    """Vacuum and analyse, as PostgreSQL does by itself within a minute."""
     with units.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("VACUUM ANALYZE"))
 

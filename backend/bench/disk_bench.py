@@ -1,4 +1,4 @@
-"""What a sealed sample takes on PostgreSQL's disk: its table, TOAST and indexes over the number of samples.
+"""Space of a sealed sample on PostgreSQL's disk: its table, TOAST and indexes over the number of samples.
 
 Polled: every trace of the recorded example, two or three chunks each. Per ACK: the golden traces, one behind the other, ten chunks.
 Both are joined as the seal does it.

@@ -1,4 +1,4 @@
-"""How long each detector takes over a 120-s per-ACK GEO trace of 700,000 ACKs, and a sweep over many traces."""
+"""Time of each detector over a 120-s per-ACK GEO trace of 700,000 ACKs, and of a sweep over many traces."""
 
 from __future__ import annotations
 

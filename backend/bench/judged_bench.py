@@ -113,7 +113,7 @@ def fill(unit: Unit, size: Size) -> tuple[UUID, int]:
 
 
 def reanalyse(api: httpx.Client, campaign: UUID, runs: int) -> None:
-    """From the order to the report."""
+    """Re-analyse a campaign, from the order to the report."""
     path = f"/campaigns/{campaign}/reanalysis"
     found = api.post(path).raise_for_status().json()
     while found["state"] == "running":
@@ -169,7 +169,7 @@ def report_ms(units: UnitFactory, campaign: UUID, rounds: int) -> float:
 
 
 def report_by_runs(units: UnitFactory, campaign: UUID, size: Size) -> Row:
-    """For each run, of all and of half of them."""
+    """Measure a report's time per run, of all runs and of half of them."""
     whole_ms = report_ms(units, campaign, size.rounds) / size.runs
     with units() as unit:
         unit.session.execute(text("DELETE FROM runs WHERE cycle > :cycles"), {"cycles": size.runs // 4})

@@ -62,7 +62,7 @@ def fill(unit: Unit, size: Size) -> None:
 
 
 def checks(value: float) -> str:
-    """Of two flows, and of a second expectation."""
+    """Return the checks of two flows against two expectations."""
     found = [Check(each, "overall.rtt_ms", flow, value, None, 700.0) for each in (1, 2) for flow in (1, 2)]
     return json.dumps([each.to_dict() for each in found])
 
@@ -82,7 +82,7 @@ def find_outside(units: UnitFactory, each: int, found: int) -> UUID:
 
 
 def collect(units: UnitFactory, found: int) -> None:
-    """As the conductor does, until it has seen all of the log."""
+    """Collect notifications as the conductor does, until it has seen all of the log."""
     for _ in range(-(-found // notices.MOST_AT_ONCE) + 1):
         with units() as unit:
             notices.collect(unit, NOW)

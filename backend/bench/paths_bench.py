@@ -1,4 +1,4 @@
-"""How long it takes to make 24 h of the reference path, looked at each second, on one core."""
+"""Time to compute 24 h of the reference path, one route a second, on one core."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ async def order(fleet: Fleet, api: ApiProcess, units: UnitFactory, orders: int) 
 
 
 async def keep_ticking(units: UnitFactory, every_s: float) -> None:
-    """As a conductor does: without it the server is not ready."""
+    """Tick as a conductor does: without it the server is not ready."""
     while True:
         await asyncio.to_thread(tick, units)
         await asyncio.sleep(every_s)

@@ -1,4 +1,4 @@
-"""How long `/readyz` takes, asked twenty times a second: `ready_times.py http://127.0.0.1:8400 30`.
+"""Time of `/readyz`, asked twenty times a second: `ready_times.py http://127.0.0.1:8400 30`.
 
 A process of its own, without garbage to collect: in the loop of thousands of agents its own waits would be measured too.
 """

@@ -62,12 +62,12 @@ class Row:
         return self.is_met is False or self.is_in_band is False
 
     def kept(self) -> dict[str, Any]:
-        """What BENCH_JSON holds of it."""
+        """Return the row's part of BENCH_JSON."""
         names = ("name", "value", "unit", "peer", "ratio", "goal", "is_met", "band", "is_in_band")
         return {name: getattr(self, name) for name in names}
 
     def line(self, width: int) -> str:
-        """What the table says of it; width: of the longest name, in characters."""
+        """Return the row's line of the table; width: of the longest name, in characters."""
         ratio = "" if self.ratio is None else f"{self.ratio:.3g} x"
         band = None if self.band is None else "{:.4g} to {:.4g}".format(*self.band)
         wanted = ", ".join(each for each in (self.goal, band) if each)
@@ -76,7 +76,7 @@ class Row:
         return told.rstrip()
 
     def printed(self) -> str:
-        """What a benchmark prints of it."""
+        """Return the row as a benchmark prints it."""
         return json.dumps({name: value for name, value in asdict(self).items() if value not in (None, "")})
 
 

@@ -1,4 +1,4 @@
-"""How long the raw viewer waits for its samples: a stored trace of a million ACKs, whole and zoomed, a request's work without HTTP."""
+"""Time of the raw viewer for its samples: a stored trace of a million ACKs, whole and zoomed, a request's work without HTTP."""
 
 from __future__ import annotations
 

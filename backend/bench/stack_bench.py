@@ -1,4 +1,4 @@
-"""From `downlink stack up` to a stack that is ready, on a new database cluster and on one that is there; and to its end."""
+"""Time from `downlink stack up` to a stack that is ready, on a new database cluster and on an existing one; and to its end."""
 
 from __future__ import annotations
 

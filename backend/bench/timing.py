@@ -1,4 +1,4 @@
-"""How long work takes by the clock of the machine."""
+"""Measurement of work by the machine's clock."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ FULL, TINY = Size(parts=10, rounds=7), Size(parts=1, rounds=1)
 
 
 def whole_part() -> Columns:
-    """As many samples of ACKs as one part holds."""
+    """Return as many samples of ACKs as one part holds."""
     twice = joined([per_ack(), per_ack()])
     return {name: values[: PART_CHUNKS * MAX_SAMPLES] for name, values in twice.items()}
 

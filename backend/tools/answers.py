@@ -152,7 +152,7 @@ def study_chunks(chunks: Chunks, source: str, run_id: str, flow: int, number: in
 
 
 def joined_chunks(made: Chunks) -> Chunks:
-    """Those in a row as one file, 16 at most."""
+    """Join consecutive chunks to one file, 16 at most."""
     found: Chunks = []
     for place, content in made:
         nothing: tuple[dict[str, Any], bytes] = {}, b""

@@ -22,7 +22,7 @@ TIMEOUT_S = 600
 
 @dataclass(frozen=True)
 class Audit:
-    """What one service answered: how many packages it judged, what it found, and why the rest was not checked."""
+    """The answer of one service: number of packages that it judged, its findings, and why the rest was not checked."""
 
     checked: int = 0
     found: Sequence[str] = field(default_factory=tuple)

@@ -131,7 +131,7 @@ def _house(floors: Sequence[Sequence[str]], arrows: Arrows, top: int) -> Iterato
 
 
 def _centres(rooms: Sequence[str], shift: int) -> list[int]:
-    """Where boxes of a floor stand, with equal gaps, in px. shift: to the right, so that arrows pass beside boxes."""
+    """Return the centres of a floor's boxes, with equal gaps, in px. shift: to the right, so that arrows pass beside boxes."""
     gap = (WIDTH - 2 * MARGIN - sum(map(_width, rooms))) / (len(rooms) + 1)
     x, found = float(MARGIN + shift), []
     for room in rooms:

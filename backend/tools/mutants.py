@@ -57,12 +57,12 @@ class Mutant:
 
     @property
     def key(self) -> str:
-        """How the list of equivalent changes names it: by its text, so that other lines may move."""
+        """Return the change's name in the list of equivalent changes: its text, so that other lines may move."""
         return f"{self.module} | {self.before} | {self.after}"
 
 
 def sites(module: Path) -> dict[tuple[int, int], list[tuple[str, int]]]:
-    """Where something can be changed, and by which operators."""
+    """Find the positions in a module that can be changed, and by which operators."""
     found: dict[tuple[int, int], list[tuple[str, int]]] = {}
     nodes = list(ast_nodes(get_ast_from_path(module)))
     for name in sorted(operator_names()):
@@ -115,7 +115,7 @@ class _NoAnnotations(ast.NodeTransformer):
 
 
 def meaning(code: str) -> str:
-    """What runs: the annotations are left out, for nothing in these rooms reads them."""
+    """Return the code that runs: annotations are left out, because nothing in these rooms reads them."""
     try:
         return ast.dump(_NoAnnotations().visit(ast.parse(code)))
     except SyntaxError:
@@ -123,7 +123,7 @@ def meaning(code: str) -> str:
 
 
 def is_killed(mutant: Mutant, bench: Path, python: Path) -> bool:
-    """Whether the tests notice it, in the copy `bench`."""
+    """Return whether the tests notice the change, in the copy `bench`."""
     file = bench / mutant.module
     original = file.read_text()
     file.write_text(mutant.code)
@@ -166,7 +166,7 @@ def copy_of_the_backend(folder: Path) -> Path:
 
 
 def judge(mutants: Sequence[Mutant], python: Path, jobs: int) -> list[bool]:
-    """Whether each is killed, in order; one copy of the backend per job."""
+    """Return for each mutant whether it is killed, in order; one copy of the backend per job."""
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
         benches: SimpleQueue[Path] = SimpleQueue()
         for job in range(jobs):

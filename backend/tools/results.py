@@ -1,4 +1,4 @@
-"""What test runners wrote, read as tests: pytest's JUnit file, `go test -json`, vitest's JSON. Standard library alone.
+"""Results of test runners, read as tests: pytest's JUnit file, `go test -json`, vitest's JSON. Standard library alone.
 
 All seconds are wall time as the runner measured it.
 """

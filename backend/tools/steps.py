@@ -47,7 +47,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a step ended. status: its exit status, negative for a signal; None when it did not run to its end."""
+    """The end of a step. status: its exit status, negative for a signal; None when it did not run to its end."""
 
     name: str
     seconds: float
@@ -143,7 +143,7 @@ class _Runner:
         return bool(self._running)
 
     def is_lost(self) -> bool:
-        """Whether a step has failed, and none of the terminal goes on without it."""
+        """Return whether a step has failed, and none of the terminal continues without it."""
         left = [*self._waiting.values(), *(each.step for each in self._running.values())]
         return any(not outcome.is_ok for outcome in self._ended.values()) and not any(
             step.has_terminal for step in left

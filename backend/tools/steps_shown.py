@@ -15,7 +15,7 @@ NAME_WIDTH = 14
 
 
 class Step(Protocol):
-    """What is shown of a step."""
+    """A step as it is shown."""
 
     @property
     def name(self) -> str: ...
@@ -24,7 +24,7 @@ class Step(Protocol):
 
 
 class Outcome(Protocol):
-    """What is shown of its end."""
+    """The end of a step as it is shown."""
 
     @property
     def seconds(self) -> float: ...
@@ -36,7 +36,7 @@ class Outcome(Protocol):
 
 
 class Show(Protocol):
-    """What a runner of steps tells of them."""
+    """The events that a runner of steps reports."""
 
     def began(self, step: Step) -> None: ...
     def tick(self, running: Sequence[tuple[Step, float]]) -> None:
