@@ -7,7 +7,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const ACCOUNT = { username: 'researcher', password: 'a long walk by the sea' }
 /** Runs while pictures are taken; what it measured once is among the recorded ones. */
 const LIVE = 'docs/examples/buffers-small.yaml'
-const RECORDED = ['docs/reproduction/archives/002-leo.zip', 'docs/examples/recorded-buffers.zip']
+const RECORDED = ['docs/examples/recorded-leo.zip', 'docs/examples/recorded-buffers.zip']
 const START_S = 180
 
 /**

@@ -80,6 +80,7 @@ async function startCampaign(page) {
   assert.equal(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue(), 'In the browser')
   await page.getByRole('heading', { name: 'Timeline' }).waitFor()
   await page.getByRole('button', { name: 'Save and launch' }).click()
+  await page.getByRole('dialog', { name: 'Launch this campaign?' }).getByRole('button', { name: 'Launch' }).click()
   await page.waitForURL(/\/campaigns\/[0-9a-f-]{36}/)
 }
 
@@ -92,12 +93,12 @@ async function showAs(page, view) {
 async function watch(page) {
   const progress = page.getByRole('region', { name: 'Progress' })
   await page.evaluate(() => document.body.setAttribute('data-journey', 'same document'))
-  await progress.getByText(/^0 of \d+ runs? done/).waitFor()
+  await progress.getByText(/^0 of \d+ runs? complete/).waitFor()
   await progress.getByText('running').first().waitFor({ timeout: CAMPAIGN_MS })
   const flow = progress.getByRole('list', { name: 'Flows now' }).getByRole('listitem')
   await flow.filter({ hasText: /[\d.]+ .?b\/s.*RTT \d.* ms.*cwnd [\d.]+ / }).waitFor({ timeout: CAMPAIGN_MS })
-  await progress.getByText(/^[1-9]\d* of \d+ runs? done/).waitFor({ timeout: CAMPAIGN_MS })
-  await progress.getByText(/^(\d+) of \1 runs? done/).waitFor({ timeout: CAMPAIGN_MS })
+  await progress.getByText(/^[1-9]\d* of \d+ runs? complete/).waitFor({ timeout: CAMPAIGN_MS })
+  await progress.getByText(/^(\d+) of \1 runs? complete/).waitFor({ timeout: CAMPAIGN_MS })
   assert.equal(await page.evaluate(() => document.body.getAttribute('data-journey')), 'same document')
 }
 

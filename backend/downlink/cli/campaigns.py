@@ -38,7 +38,7 @@ COLUMNS: list[Column] = [
     ("campaign", lambda c: c["id"]),
     ("name", lambda c: c["name"]),
     ("state", lambda c: c["state"]),
-    ("runs", lambda c: f"{c['runs_ended']} of {c['runs_total']}"),
+    ("complete", lambda c: f"{c['counts']['complete']} of {c['runs_total']}"),
     ("links", lambda c: ", ".join(c["links"])),
     ("tags", lambda c: ", ".join(c["tags"])),
     ("launched", lambda c: moment(c["launched_at"])),
@@ -258,7 +258,7 @@ def _change(campaign: str, verb: str, done: str, body: dict[str, Any] | None = N
 
 
 def _say_next(client: Client, campaign: str) -> None:
-    """When the next run is due, of a campaign that follows a clock: in its start's zone, else in UTC."""
+    """Print when the next run is due, for a campaign that follows a clock: in its start's zone, else in UTC."""
     found = client.get(f"/campaigns/{campaign_id(client, campaign)}")
     timetable = found["spec"]["timetable"]
     start = timetable["start_at"]

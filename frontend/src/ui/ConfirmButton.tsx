@@ -5,8 +5,11 @@ import { LateDialog } from './LateDialog'
 import { ProblemAlert } from './ProblemAlert'
 
 interface ConfirmButtonProps extends ButtonProps {
-  /** The verb, on the button and on the confirmation. */
+  /** The verb, on the button and, unless `confirm` names more, on the confirmation. */
   children: string
+  /** Two answers that no reader confuses, where the verb alone could mean closing the dialog. */
+  confirm?: string
+  keep?: string
   question: string
   consequence: ReactNode
   /** It costs something and takes nothing away: the confirmation is not red. */
@@ -20,6 +23,8 @@ interface ConfirmButtonProps extends ButtonProps {
 /** A button for what cannot be taken back, or costs: it says what will happen, then asks. */
 export function ConfirmButton({
   children,
+  confirm = children,
+  keep,
   question,
   consequence,
   isHarmless = false,
@@ -35,15 +40,17 @@ export function ConfirmButton({
         {children}
       </Button>
       <LateDialog opened={isOpen} onClose={close} title={question}>
-        <Text size="sm">{consequence}</Text>
+        <Text size="sm" component="div">
+          {consequence}
+        </Text>
         {error ? <ProblemAlert error={error} /> : null}
         <Group justify="flex-end" mt="lg">
           <Button variant="default" onClick={close} data-autofocus>
-            {isHarmless ? 'Not now' : 'Keep'}
+            {keep ?? (isHarmless ? 'Not now' : 'Keep')}
           </Button>
           {/* White on a lighter red misses 4.5:1. */}
           <Button {...(isHarmless ? {} : { color: 'red.9' })} loading={isPending ?? false} onClick={() => onConfirm(close)}>
-            {children}
+            {confirm}
           </Button>
         </Group>
       </LateDialog>

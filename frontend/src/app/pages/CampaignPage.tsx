@@ -11,6 +11,7 @@ import { useCampaign } from '@/features/campaigns/queries'
 import { TriggerPanel } from '@/features/campaigns/TriggerPanel'
 import { startOf } from '@/features/compare/sides'
 import { DraftConflicts } from '@/features/plan/Conflicts'
+import { DraftLaunchFacts } from '@/features/plan/LaunchFacts'
 import { clockTexts, cyclesText, stopText, triggerTexts, untilTexts } from '@/features/plan/wording'
 import { ResultsTab } from '@/features/results/campaign/ResultsTab'
 import { ShareButton } from '@/features/shares/ShareButton'
@@ -81,7 +82,7 @@ function Content({ campaign }: { campaign: CampaignDetail }) {
             <Allowed verb="share_campaign" owner={campaign.owner_id}>
               <ShareButton campaignId={campaign.id} />
             </Allowed>
-            <CampaignActions campaign={campaign} />
+            <CampaignActions campaign={campaign} launchFacts={<DraftLaunchFacts source={campaign.source} />} />
           </>
         }
       />

@@ -10,11 +10,13 @@ import { useDraftText } from '@/features/drafts/useDraftText'
 import type { View } from '@/features/drafts/views'
 import { detectorsText } from '@/features/exits/detectors'
 import { QuickTestOf } from '@/features/links/QuickTest'
+import { LaunchFacts } from '@/features/plan/LaunchFacts'
 import { PreviewPanel } from '@/features/plan/PreviewPanel'
 import classes from '@/features/plan/plan.module.css'
 import { usePreview } from '@/features/plan/queries'
 import { formatRelative } from '@/lib/time'
 import { Allowed } from '@/ui/Allowed'
+import { ConfirmButton } from '@/ui/ConfirmButton'
 import { PageHeader } from '@/ui/PageHeader'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { useNow } from '@/ui/useNow'
@@ -113,6 +115,33 @@ function SaveButtons(props: SaveButtonsProps) {
   )
 }
 
+interface LaunchButtonProps {
+  preview: CampaignPreview | null
+  isDisabled: boolean
+  isBusy: boolean
+  onConfirm: () => void
+  children: string
+}
+
+function LaunchButton({ preview, isDisabled, isBusy, onConfirm, children }: LaunchButtonProps) {
+  return (
+    <ConfirmButton
+      isHarmless
+      question="Launch this campaign?"
+      confirm="Launch"
+      consequence={preview ? <LaunchFacts preview={preview} /> : null}
+      disabled={isDisabled}
+      isPending={isBusy}
+      onConfirm={(close) => {
+        close()
+        onConfirm()
+      }}
+    >
+      {children}
+    </ConfirmButton>
+  )
+}
+
 function Saving({ text, preview, save, onSaved }: SaveButtonsProps) {
   const router = useRouter()
   const launch = useLaunch()
@@ -131,14 +160,14 @@ function Saving({ text, preview, save, onSaved }: SaveButtonsProps) {
   const isBusy = save.isPending || launch.isPending
   return (
     <>
-      <Button onClick={() => start(false)} disabled={!preview || blocking.length > 0} loading={isBusy}>
-        Save and launch
-      </Button>
-      {isWaivable ? (
-        <Button variant="default" onClick={() => start(true)} disabled={isBusy}>
-          Launch although agents are away
-        </Button>
-      ) : null}
+      <LaunchButton
+        preview={preview}
+        isDisabled={!preview || (blocking.length > 0 && !isWaivable)}
+        isBusy={isBusy}
+        onConfirm={() => start(isWaivable)}
+      >
+        {isWaivable ? 'Launch although agents are away' : 'Save and launch'}
+      </LaunchButton>
       <Button variant="default" onClick={() => keep((id) => void show(id))} disabled={!preview || isBusy}>
         Save as draft
       </Button>

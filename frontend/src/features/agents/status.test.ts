@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { clockText, pauseText, rolesText, statusState, statusText } from './status'
 
-const idle = { status: 'idle', is_online: true, is_too_old: false, progress: null, revoked_at: null, pause: null } as const
+const idle = { status: 'idle', is_online: true, is_too_old: false, progress: null, revoked_at: null, pause: null, detail: null } as const
 const pause = { by: 'anna', until: '2026-01-02T03:04:05Z', why: 'maintenance' }
 
 it.each([
@@ -9,7 +9,8 @@ it.each([
   [{ ...idle, is_online: false }, 'offline', 'missed'],
   [{ ...idle, status: 'running', progress: { elapsed_s: 3, bytes: 5 } } as const, 'measuring', 'running'],
   [{ ...idle, status: 'uploading', progress: { chunks_done: 2, chunks_total: 7 } } as const, 'uploading 2 of 7', 'uploading'],
-  [{ ...idle, pause }, 'paused', 'paused'],
+  [{ ...idle, pause }, 'paused', 'cancelled'],
+  [{ ...idle, status: 'blocked', detail: 'paused by its owner until 2026-03-02 15:00 UTC' } as const, 'paused', 'cancelled'],
   [{ ...idle, pause, status: 'running' } as const, 'measuring', 'running'],
   [{ ...idle, status: 'blocked' } as const, 'blocked', 'failed'],
   [{ ...idle, is_too_old: true, is_online: false }, 'too old', 'failed'],

@@ -2,26 +2,33 @@ import type { Agent } from '@/api/types'
 import { formatBytes, formatNumber, formatRate } from '@/lib/format'
 import { formatMoment } from '@/lib/time'
 
+type Standing = Pick<Agent, 'status' | 'is_online' | 'is_too_old' | 'revoked_at' | 'pause' | 'detail'>
+
+/** An owner's pause on the host is a wish and no fault; the agent reports it as `blocked`, with this sentence. */
+export const isPausedByOwner = ({ status, detail }: Pick<Agent, 'status' | 'detail'>) =>
+  status === 'blocked' && detail?.startsWith('paused by its owner') === true
+
 /** What an agent is doing, in words. */
-export function statusText(agent: Pick<Agent, 'status' | 'is_online' | 'is_too_old' | 'progress' | 'revoked_at' | 'pause'>): string {
+export function statusText(agent: Standing & Pick<Agent, 'progress'>): string {
   if (agent.revoked_at) return 'revoked'
   if (agent.is_too_old) return 'too old'
   if (!agent.is_online) return 'offline'
   const progress = agent.progress
   if (agent.status === 'uploading' && progress?.chunks_total) return `uploading ${progress.chunks_done ?? 0} of ${progress.chunks_total}`
   if (agent.status === 'running') return 'measuring'
-  if (agent.pause && agent.status === 'idle') return 'paused'
+  if (isPausedByOwner(agent) || (agent.pause && agent.status === 'idle')) return 'paused'
   return agent.status
 }
 
 /** A state of lib/states with the same tone. */
-export function statusState(agent: Pick<Agent, 'status' | 'is_online' | 'is_too_old' | 'revoked_at' | 'pause'>): string {
+export function statusState(agent: Standing): string {
   if (agent.revoked_at) return 'cancelled'
   if (agent.is_too_old) return 'failed'
   if (!agent.is_online) return 'missed'
+  if (isPausedByOwner(agent)) return 'cancelled'
   if (agent.status === 'blocked') return 'failed'
   if (agent.status !== 'idle') return agent.status
-  return agent.pause ? 'paused' : 'complete'
+  return agent.pause ? 'cancelled' : 'complete'
 }
 
 /** Who paused the agent on this server, until when and why. */

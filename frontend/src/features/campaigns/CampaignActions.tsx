@@ -1,7 +1,9 @@
 import { Button } from '@mantine/core'
 import { Link, useRouter } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { problemOf } from '@/api/problem'
 import type { Campaign, CampaignPreview } from '@/api/types'
+import { runsUnderWay } from '@/lib/states'
 import { Allowed } from '@/ui/Allowed'
 import { ConfirmButton } from '@/ui/ConfirmButton'
 import { ProblemAlert } from '@/ui/ProblemAlert'
@@ -9,13 +11,13 @@ import { useCancel, useDeleteCampaign, useDuplicate, useLaunch, usePause, useRes
 
 type Conflict = CampaignPreview['conflicts'][number]
 
-/** The verbs that fit the campaign's state and the account. */
-export function CampaignActions({ campaign }: { campaign: Campaign }) {
+/** The verbs that fit the campaign's state and the account. launchFacts: what a launch costs, shown before it. */
+export function CampaignActions({ campaign, launchFacts }: { campaign: Campaign; launchFacts: ReactNode }) {
   if (campaign.being_removed === 'all') return null
   return (
     <>
       <Allowed verb="run_campaign" owner={campaign.owner_id} instead="Only its owner and admins change this campaign">
-        <OwnersActions campaign={campaign} />
+        <OwnersActions campaign={campaign} launchFacts={launchFacts} />
       </Allowed>
       {campaign.origin === 'imported' ? null : (
         <Allowed verb="create_campaign">
@@ -26,20 +28,15 @@ export function CampaignActions({ campaign }: { campaign: Campaign }) {
   )
 }
 
-function OwnersActions({ campaign }: { campaign: Campaign }) {
-  const launch = useLaunch()
+function OwnersActions({ campaign, launchFacts }: { campaign: Campaign; launchFacts: ReactNode }) {
   const pause = usePause()
   const resume = useResume()
   const at = { params: { path: { campaign_id: campaign.id } } }
-  const error = launch.error ?? pause.error ?? resume.error
+  const error = pause.error ?? resume.error
   const isEnded = campaign.state === 'complete' || campaign.state === 'cancelled'
   return (
     <>
-      {campaign.state === 'draft' ? (
-        <Button loading={launch.isPending} onClick={() => launch.mutate(at)}>
-          Launch
-        </Button>
-      ) : null}
+      {campaign.state === 'draft' ? <Launch campaign={campaign} facts={launchFacts} /> : null}
       {campaign.state === 'draft' ? (
         <Button
           variant="default"
@@ -66,12 +63,31 @@ function OwnersActions({ campaign }: { campaign: Campaign }) {
       ) : null}
       {isEnded || campaign.state === 'draft' ? <Delete campaign={campaign} /> : null}
       {error ? <ProblemAlert error={error} /> : null}
-      {campaign.state === 'draft' && onlyAbsentAgents(launch.error) ? (
-        <Button variant="default" loading={launch.isPending} onClick={() => launch.mutate({ ...at, body: { even_if_offline: true } })}>
-          Launch although agents are away
-        </Button>
-      ) : null}
     </>
+  )
+}
+
+/** Asks once. Where only agents are away, the same dialog then offers to launch nevertheless. */
+function Launch({ campaign, facts }: { campaign: Campaign; facts: ReactNode }) {
+  const launch = useLaunch()
+  const isWaivable = onlyAbsentAgents(launch.error)
+  return (
+    <ConfirmButton
+      isHarmless
+      question="Launch this campaign?"
+      confirm={isWaivable ? 'Launch although agents are away' : 'Launch'}
+      consequence={facts}
+      isPending={launch.isPending}
+      error={launch.error}
+      onConfirm={(close) =>
+        launch.mutate(
+          { params: { path: { campaign_id: campaign.id } }, ...(isWaivable ? { body: { even_if_offline: true } } : {}) },
+          { onSuccess: close },
+        )
+      }
+    >
+      Launch
+    </ConfirmButton>
   )
 }
 
@@ -100,13 +116,18 @@ function Duplicate({ campaign }: { campaign: Campaign }) {
   )
 }
 
+const STOPS_A_RUN = 'The current run is stopped and its hosts’ settings are restored. '
+
 function Cancel({ campaign }: { campaign: Campaign }) {
   const cancel = useCancel()
+  const consequence = runsUnderWay(campaign.counts) > 0 ? STOPS_A_RUN : ''
   return (
     <ConfirmButton
       variant="default"
       question="Cancel this campaign?"
-      consequence="The current run is stopped and its hosts’ settings are restored. Ended runs keep their results."
+      confirm="Cancel campaign"
+      keep="Keep running"
+      consequence={`${consequence}Planned runs are cancelled. Ended runs keep their results.`}
       isPending={cancel.isPending}
       error={cancel.error}
       onConfirm={(close) => cancel.mutate({ params: { path: { campaign_id: campaign.id } } }, { onSuccess: close })}

@@ -167,7 +167,7 @@ function Item({ campaign }: { campaign: Campaign }) {
           </Text>
         ) : (
           <>
-            <ProgressBar label={`Runs done of ${campaign.name}`} total={segmentsTotal(campaign)} segments={segments(campaign.counts)} />
+            <ProgressBar label={`Runs ended of ${campaign.name}`} total={segmentsTotal(campaign)} segments={segments(campaign.counts)} />
             <Text size="sm" mt={6}>
               {progressText(campaign)}
             </Text>

@@ -24,7 +24,7 @@ export function ProgressPanel({ campaign, children }: { campaign: CampaignDetail
           {now.data?.ends_at && isUnderWay ? endsText(now.data.ends_at, now_ms) : endText(campaign)}
         </Text>
       </Group>
-      <ProgressBar label="Runs done" total={segmentsTotal(campaign)} segments={segments(campaign.counts)} />
+      <ProgressBar label="Runs ended" total={segmentsTotal(campaign)} segments={segments(campaign.counts)} />
       {now.data && isUnderWay ? (
         <>
           <Text size="sm" c="dimmed" mt={8}>

@@ -40,14 +40,12 @@ it('a failed attempt stays visible beside the one that replaced it', () => {
     { tone: 'active', count: 1 },
   ])
   expect(segmentsTotal({ counts, runs_total: 6 })).toBe(7)
-  expect(progressText({ counts, runs_total: 6, runs_ended: 4 })).toBe('4 of 6 runs done · 1 failed')
+  expect(progressText({ counts, runs_total: 6 })).toBe('4 of 6 runs complete · 1 failed')
 })
 
 it('cancelled runs are not done', () => {
-  expect(progressText({ counts: { ...none, complete: 7 }, runs_total: 7, runs_ended: 7, being_removed: 'all' })).toBe(
-    'Being deleted · 7 runs left',
-  )
-  expect(progressText({ counts: { ...none, cancelled: 288 }, runs_total: 288, runs_ended: 288 })).toBe('0 of 288 runs done · 288 cancelled')
-  const begun = { counts: { ...none, complete: 5, cancelled: 3 }, runs_total: 8, runs_ended: 8 }
-  expect(progressText(begun)).toBe('5 of 8 runs done · 3 cancelled')
+  expect(progressText({ counts: { ...none, complete: 7 }, runs_total: 7, being_removed: 'all' })).toBe('Being deleted · 7 runs left')
+  expect(progressText({ counts: { ...none, cancelled: 288 }, runs_total: 288 })).toBe('0 of 288 runs complete · 288 cancelled')
+  const begun = { counts: { ...none, complete: 5, cancelled: 3 }, runs_total: 8 }
+  expect(progressText(begun)).toBe('5 of 8 runs complete · 3 cancelled')
 })

@@ -36,15 +36,15 @@ export function bytesText(
   return `${formatBytes(used_bytes)} transferred of at most ${formatBytes(planned_bytes)} ${isFired ? 'per firing' : 'planned'}`
 }
 
-/** "4 of 6 runs done · 1 failed". A run that was cancelled is not done. */
-export function progressText(campaign: Pick<Campaign, 'counts' | 'runs_total' | 'runs_ended' | 'being_removed'>): string {
+/** "4 of 6 runs complete · 1 failed". Failed attempts that were tried again are counted too. */
+export function progressText(campaign: Pick<Campaign, 'counts' | 'runs_total' | 'being_removed'>): string {
   if (campaign.being_removed === 'all') {
     const left = Object.values(campaign.counts).reduce((sum, count) => sum + count, 0)
     return `Being deleted · ${plural(left, 'run')} left`
   }
   if (campaign.runs_total === 0) return 'No run yet'
-  const { failed, missed, incomplete, cancelled } = campaign.counts
-  const parts = [`${Math.max(0, campaign.runs_ended - cancelled)} of ${plural(campaign.runs_total, 'run')} done`]
+  const { complete, failed, missed, incomplete, cancelled } = campaign.counts
+  const parts = [`${complete} of ${plural(campaign.runs_total, 'run')} complete`]
   if (failed) parts.push(`${failed} failed`)
   if (missed) parts.push(`${missed} missed`)
   if (incomplete) parts.push(`${incomplete} incomplete`)

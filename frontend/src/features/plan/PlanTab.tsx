@@ -7,12 +7,23 @@ import { Facts } from '@/ui/Facts'
 import { Panel } from '@/ui/Panel'
 import { StackedTable } from '@/ui/StackedTable'
 import classes from './plan.module.css'
+import { useDraftPreview } from './queries'
 import { expectTexts, flowText, samplingText, timetableText, triggerTexts, untilTexts } from './wording'
 
 /** What was asked for: timetable, conditions with their settings, and the file itself. */
 export function PlanTab({ campaign }: { campaign: CampaignDetail }) {
-  const { spec, estimate } = campaign
   if (campaign.origin === 'imported') return <Source campaign={campaign} title="Files" description="SHA-256 and name of each." />
+  return campaign.state === 'draft' ? <DraftPlan campaign={campaign} /> : <Plan campaign={campaign} estimate={campaign.estimate} />
+}
+
+/** A draft's size is computed now: its links and agents may be others than when it was saved. */
+function DraftPlan({ campaign }: { campaign: CampaignDetail }) {
+  const preview = useDraftPreview(campaign.source)
+  return <Plan campaign={campaign} estimate={preview.data?.estimate ?? campaign.estimate} />
+}
+
+function Plan({ campaign, estimate }: { campaign: CampaignDetail; estimate: CampaignDetail['estimate'] }) {
+  const { spec } = campaign
   return (
     <Stack gap="lg">
       <Panel title="Timetable and limits">
