@@ -29,8 +29,8 @@ MANIFEST, DATABASE, TRACES = "manifest.json", "database.dump", "traces"
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """What a backup says of itself. migration: of its tables. sha256: by path within the folder. lost: objects that rows name
-    and the store did not have."""
+    """The manifest of a backup. migration: of its tables. sha256: by path within the folder. lost: objects that rows name and the
+    store did not have."""
 
     made_at: str
     migration: str

@@ -79,7 +79,7 @@ def _guarded(units: UnitFactory, step: Callable[[Unit], None]) -> None:
 
 
 def runs_with_a_step(unit: Unit, now: datetime) -> list[UUID]:
-    """Of the runs under way that are due to be looked at: those for which it is time for a step. The others wait on."""
+    """Return the active runs that are due for a step; the others get a new moment to wait for."""
     turns = {
         run_id: decide(view, now)
         for run_id, view in run_store.views(unit, run_store.due_active_runs(unit, now), now).items()
@@ -167,7 +167,7 @@ def _is_earlier(until: datetime | None, known: datetime) -> bool:
 
 
 def _contenders(unit: Unit, heads: Sequence[Head], now: datetime) -> list[Contender]:
-    """What each head finds on its link, in their order."""
+    """Return what each head finds on its link, in their order."""
     found = planned.find_campaigns(unit, {head.queue[0] for head in heads})
     specs = {id_: campaign_store.campaign_of(row) for id_, row in found.items()}
     names = {head.turn.link for head in heads}
@@ -209,7 +209,7 @@ def _contenders(unit: Unit, heads: Sequence[Head], now: datetime) -> list[Conten
 def _reserved(
     unit: Unit, limited: Mapping[UUID, Campaign]
 ) -> tuple[Mapping[UUID, int], Mapping[UUID, Mapping[str, int]]]:
-    """Of campaigns with a limit: what their runs under way may still carry, and what one on each other link may take."""
+    """Return for campaigns with a limit: what their runs under way may still carry, and what one on each other link may take."""
     under_way = planned.runs_under_way(unit, limited)
     waiting = planned.waiting_queues(unit, [(id_, link) for id_, spec in limited.items() for link in spec.links])
     known = link_store.domain_links(unit, {link for spec in limited.values() for link in spec.links})
@@ -228,7 +228,7 @@ def _reserved(
 
 
 def _most_bytes(campaign: Campaign, link: Link | None, condition: str) -> int:
-    """What a run may carry at most, as far as that is known before it."""
+    """Return the most bytes that a run may carry, as far as that is known before it; 0 if it is not."""
     found = next((each for each in campaign.conditions if each.name == condition), None)
     return run_bytes(found, link) if found and link else 0
 

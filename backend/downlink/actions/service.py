@@ -1,4 +1,4 @@
-"""Whether this server does its work: what it says of itself to people and to those who watch it."""
+"""The state of this server: its reports to people and to monitoring."""
 
 from __future__ import annotations
 

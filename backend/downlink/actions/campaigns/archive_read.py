@@ -100,7 +100,7 @@ def _check_kind(archive: zipfile.ZipFile) -> None:
 
 
 def _check_annotations(rows: Sequence[dict[str, Any]], campaign_id: UUID) -> None:
-    """As if somebody noted them here: of this campaign alone. ValueError or InvalidError for others."""
+    """Check annotations as if they were made here: of this campaign alone. Raise ValueError or InvalidError for others."""
     if len(rows) > MOST_OF_CAMPAIGN + MOST_OF_LINK:
         raise ValueError(f"{len(rows)} annotations are more than a campaign and its link may have")
     for row in rows:
@@ -189,7 +189,7 @@ def _emulated_links(rows: dict[str, list[dict[str, Any]]]) -> set[str]:
 
 
 def _recorded_campaign(row: dict[str, Any]) -> dict[str, Any]:
-    """What was imported from files is so everywhere; anything else was recorded elsewhere."""
+    """Return the campaign's row with its origin: `imported` stays so everywhere; anything else was recorded elsewhere."""
     origin = "imported" if row.get("origin") == "imported" else "recorded"
     ended = (
         {}

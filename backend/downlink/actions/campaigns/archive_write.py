@@ -106,7 +106,7 @@ class _Writer:
             yield self._own(page) if member == "annotations" else spread(member, page)
 
     def _own(self, annotations: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """What is noted of a link goes along as the campaign's own, under an id that is the same in each archive of it.
+        """Return the annotations, those of a link as the campaign's own, under an id that is the same in each archive of it.
 
         Where an archive was loaded beside its link's annotations they are there twice: they go along once.
         """
@@ -121,7 +121,7 @@ class _Writer:
         return list(fresh.values())
 
     def _chunks(self) -> Iterator[tuple[StoredChunk, bytes | None]]:
-        """With the Parquet of each that has its own."""
+        """Yield the chunks, each with its Parquet if it has one."""
         after: Key | None = None
         while True:
             with self.units(is_read_only=True) as unit:

@@ -110,7 +110,7 @@ def create_campaign(
 
 
 def _columns_of(unit: Unit, source: str | None, campaign: Mapping[str, Any] | None, now: datetime) -> dict[str, Any]:
-    """What a draft's row holds of its file."""
+    """Return the columns of a draft's row that follow from its file."""
     made = preview(unit, source, campaign, now)
     return {
         "name": made.campaign.name,

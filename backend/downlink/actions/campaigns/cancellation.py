@@ -1,4 +1,4 @@
-"""What is left of a cancelled campaign: some runs at a time, so that twenty thousand keep nobody waiting."""
+"""The rest of a cancelled campaign: some runs at a time, so that nobody waits for twenty thousand."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def _source(file: SealedFile) -> dict[str, Any]:
 
 
 def _verdict(file: SealedFile) -> dict[str, Any]:
-    """How the run will end when what its test left is analysed."""
+    """Return the columns for the end that the run will have when its test's data is analysed."""
     if file.failure is None:
         return {}
     return {"verdict": RunState.FAILED, "reason": Reason.TEST_FAILED, "detail": f"{file.failure}."}

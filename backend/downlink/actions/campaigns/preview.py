@@ -70,7 +70,7 @@ def plan_now(
 
 
 def _absence(name: str, agent: tables.Agent | None, measuring: Container[UUID], now: datetime) -> Conflict | None:
-    """Why the agent can take no run now. measuring: the runs that hold leases."""
+    """Return why the agent can take no run now. measuring: the runs that hold leases."""
     if agent is None:
         return Conflict(
             "agent_missing",

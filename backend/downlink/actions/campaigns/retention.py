@@ -1,4 +1,4 @@
-"""What a campaign keeps, for how long, and its removal: rows say what is to go, and a job takes some runs at a time."""
+"""Retention and removal of campaigns' data: rows name what is to be removed, and a job takes some runs at a time."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _NAMES = {Part.TRACES: "raw traces", Part.SERIES: "series", Part.ALL: "data"}
 
 
 def _begin(row: Retention, part: Part, ordered_by: str) -> None:
-    """What is under way already goes on where it is the wider one."""
+    """Order a removal. One under way continues if it removes more."""
     if row.going is None or PARTS.index(part) > PARTS.index(Part(row.going)):
         row.going, row.ordered_by, row.sent_at = part, ordered_by, None
 
@@ -108,7 +108,7 @@ def next_due(unit: Unit, now: datetime) -> Sequence[UUID]:
 
 
 def _due_part(unit: Unit, campaign: Campaign, row: Retention, now: datetime) -> Part | None:
-    """What its rule lets go now, unless that has gone since the campaign ended."""
+    """Return the part that its rule lets go now, unless it has gone since the campaign ended."""
     part = retention_store.keep_of(row).due(campaign.ended_at, now)
     if part is None or _has_gone(campaign, row, part) or retention_store.is_busy(unit, campaign.id):
         return None

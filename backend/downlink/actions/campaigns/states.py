@@ -1,4 +1,4 @@
-"""What a campaign's state becomes. The conductor needs no more of campaigns than this, and loads no more."""
+"""Changes of a campaign's state. The conductor needs no more of campaigns than this, and loads no more."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def complete_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
 
 
 def _waits(unit: Unit, row: tables.Campaign, now: datetime) -> bool:
-    """Whether its trigger may fire again."""
+    """Return whether its trigger may fire again."""
     trigger = campaign_store.campaign_of(row).trigger if row.origin == "measured" else None
     return trigger is not None and not is_over(trigger, trigger_store.fired_before(unit, row.id, now), now)
 

@@ -86,7 +86,7 @@ def _judge(unit: Unit, trigger: Trigger, now: datetime) -> Cause | NotYet:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a call. number: of the firing. reason: why there is none."""
+    """The answer to a call. number: of the firing. reason: why there is none."""
 
     number: int | None
     reason: str | None
@@ -138,7 +138,7 @@ def _plan(unit: Unit, campaign: CampaignRow, spec: Campaign, known: Mapping[str,
 
 
 def _unplannable(unit: Unit, campaign: CampaignRow, spec: Campaign, plan: Plan) -> str | None:
-    """Why this plan is not begun."""
+    """Return why this plan is not begun."""
     beyond = [each for each in plan.conflicts if each.is_blocking or each.code == "allowance_exceeded"]
     if beyond:
         return " ".join(each.message for each in beyond)[:MOST_SHOWN]

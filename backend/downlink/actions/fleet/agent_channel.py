@@ -1,4 +1,4 @@
-"""What agents say is written down, and answered with what follows from it."""
+"""Reports of agents: they are stored, and answered with the order that follows."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class OrderFacts:
 
 
 def is_noted(agent: Agent, report: AgentReport, detail: str | None) -> bool:
-    """Whether the agent's row says what its poll said."""
+    """Return whether the agent's row matches its poll."""
     return (agent.status, agent.run_id, agent.detail) == (report.status, report.run_id, detail)
 
 
@@ -86,7 +86,7 @@ def hear(unit: Unit, agent: Agent, report: AgentReport, said: dict[str, Any], no
 
 
 def _facts_of_host(unit: Unit, agent: Agent, said: dict[str, Any]) -> dict[str, Any]:
-    """What a poll says of the host. Where data is dialled stays as it was while a run is in the agent's hands: others were told it."""
+    """Return the host's facts in a poll. The data address stays as it was while the agent holds a run: others were told it."""
     known = agent.host.get("data_host")
     if said["data_host"] == known or known is None or run_store.run_of_agent(unit, agent.name) is None:
         return said
@@ -124,7 +124,7 @@ def _hear_of_run(unit: Unit, run: Run, host: RunHost, report: AgentReport, said:
 
 
 def _unannounced(run: Run, said: dict[str, Any]) -> str:
-    """Of samples that an agent had on disk when it was killed: nobody knows how many there should be."""
+    """Describe samples that an agent had on disk when it was killed: nobody knows how many there should be."""
     chunks = sum(each["chunks"] for each in said["spool"] if each["run_id"] == str(run.id))
     counted = "1 chunk" if chunks == 1 else f"{chunks} chunks"
     return f" It keeps {counted} of samples aside, for `downlink-agent spool` on its host." if chunks else ""
@@ -172,7 +172,7 @@ def next_order(unit: Unit, agent: Agent, report: AgentReport, now: datetime) -> 
 
 
 def holds_upload(unit: Unit, agent: Agent, report: AgentReport) -> bool:
-    """Whether the agent uploads chunks of a run that is over while another run holds a link that they cross, or its host."""
+    """Return whether the agent uploads chunks of a run that is over while another run holds a link that they cross, or its host."""
     if report.status is not AgentStatus.UPLOADING or report.run_id is None:
         return False
     own = run_store.run_of_agent(unit, agent.name)
@@ -183,12 +183,12 @@ def holds_upload(unit: Unit, agent: Agent, report: AgentReport) -> bool:
 
 
 def holds_observations(unit: Unit, agent: Agent) -> bool:
-    """Whether a run holds a link that they would cross, or the agent's host."""
+    """Return whether a run holds a link that they would cross, or the agent's host."""
     return leases.is_in_use(unit, None, agent.name)
 
 
 def _spooled(unit: Unit, agent: Agent, report: AgentReport, now: datetime) -> dict[UUID, Spooled]:
-    """What is to become of the chunks of each run that the report names."""
+    """Return the fate of the chunks of each run that the report names."""
     named = {*report.spool, *([report.run_id] if report.run_id else [])}
     if not named:
         return {}
@@ -197,7 +197,8 @@ def _spooled(unit: Unit, agent: Agent, report: AgentReport, now: datetime) -> di
 
 
 def _fate(unit: Unit, run: Run, host: RunHost, now: datetime) -> Spooled:
-    """Only what is stored here, what an agent itself gave up, and what a person cancelled is forgotten.
+    """Return the fate of a run's chunks. They are forgotten only if they are stored here, if the agent gave them up, or if a person
+    cancelled the run.
 
     While another run holds the link or the agent's host, such as the next attempt, nothing late is asked for: an upload would
     cross the link, or load the host, under it.
@@ -253,7 +254,7 @@ def _budget_of(run: Run, flows: Sequence[RunFlow], agent: str) -> Budget | None:
 
 
 def _recording(unit: Unit, run: Run) -> tuple[Sampling, bool, bool]:
-    """How senders record a flow, whether every flow keeps a delivery table, and whether settings that cannot be made are left."""
+    """Return how senders record a flow, whether every flow keeps a delivery table, and whether settings that cannot be made are left."""
     row = unit.session.get(Campaign, run.campaign_id)
     campaign = campaign_of(row) if row else None
     if campaign is None:

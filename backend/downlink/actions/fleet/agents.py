@@ -87,7 +87,7 @@ def revoke_agent(unit: Unit, agent_id: UUID, now: datetime, *, actor: Actor) -> 
 def pause_agent(
     unit: Unit, agent_id: UUID, until: datetime | None, why: str | None, now: datetime, *, actor: Actor
 ) -> None:
-    """It begins no run until then, or until somebody resumes it; a run under way ends as planned.
+    """Pause an agent until then, or until somebody resumes it: it begins no run, and a run under way ends as planned.
 
     InvalidError for a moment that has passed.
     """

@@ -65,7 +65,7 @@ def check(agent: Agent, shown: Instance | None) -> None:
 
 
 def rival_of(agent: Agent, now: datetime) -> str | None:
-    """What is said of a second host that was heard lately."""
+    """Describe a second host with this identity that was heard recently; None if there is none."""
     if agent.instance is None or agent.rival is None:
         return None
     seen_at = datetime.fromisoformat(agent.rival["seen_at"])

@@ -43,7 +43,7 @@ def check_observations(unit: Unit, link: str, found: Sequence[Observation], now:
 
 
 def faults_of(unit: Unit, link: str, found: Mapping[int, Observation], now: datetime) -> dict[int, DownlinkError]:
-    """Why a link does not take some of these, by their places."""
+    """Return the errors of those that a link does not take, by their positions."""
     known = {(row.quantity, row.source): row.unit for row in observation_store.list_quantities(unit, [link])}
     faults: dict[int, DownlinkError] = {}
     for place, each in found.items():
@@ -104,7 +104,7 @@ def import_station(
 def take_from_agent(
     unit: Unit, agent: Agent, link: str | None, found: Mapping[int, Observation], now: datetime
 ) -> tuple[int, dict[int, DownlinkError]]:
-    """What an agent observed of the links that it receives for; of the named one alone where it names one.
+    """Store an agent's observations of the links that it receives for; of the named one alone if it names one.
 
     How many values were new, and why some were not taken, by their positions: an observer of weeks loses nothing to a
     single value. DeniedError where it receives for no such link.

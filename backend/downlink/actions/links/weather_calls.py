@@ -30,7 +30,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What one answer says; of one that says nothing, what is wrong. A problem beside values is a link's, which does not take them."""
+    """The content of one answer; of an empty one, the fault. A problem beside values is the link's, which does not take them."""
 
     values: Sequence[Observation] = ()
     problem: DownlinkError | None = None
@@ -143,7 +143,7 @@ def _note_try(unit: Unit, place: Place, service: WeatherService, now: datetime) 
 
 
 def _checked(unit: Unit, link: str, heard: Heard, now: datetime) -> Heard:
-    """With what the link would say to it."""
+    """Return the answer, with the fault that the link finds in it."""
     try:
         check_observations(unit, link, heard.values, now)
     except (InvalidError, ConflictError) as error:

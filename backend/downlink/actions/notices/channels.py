@@ -33,7 +33,7 @@ TEST_EVERY = timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What somebody asks for."""
+    """The wanted properties of a channel."""
 
     name: str
     kind: ChannelKind
@@ -73,7 +73,7 @@ def make_channel(
 
 
 def make_signing_secret() -> str:
-    """As the Standard Webhooks specification writes it."""
+    """Return a signing secret in the form of the Standard Webhooks specification."""
     return "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
 
 

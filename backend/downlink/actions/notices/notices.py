@@ -1,4 +1,4 @@
-"""From what happened to notifications on their way: the tick's part."""
+"""Notifications of events: the tick's part."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def _anybody(wishes: Mapping[UUID, Wishes], topic: Topic) -> bool:
 
 
 def _failures(unit: Unit, places: Iterable[Place], wishes: Mapping[UUID, Wishes]) -> list[list[RunEnd]]:
-    """Where runs failed, and none has succeeded since; of each series as many as somebody asks for. Also a success is a reason to look:
-    it lets those be counted that failed behind it."""
+    """Return the series of runs that failed without a later success, each as long as a channel asks for. A success is also a reason
+    to look: it lets those be counted that failed behind it."""
     most = max((wish.failures_in_row for wish in wishes.values() if Topic.FAILURES in wish.topics), default=0)
     if not most:
         return []

@@ -192,7 +192,7 @@ def make_token(
 
 
 def revoke_token(unit: Unit, token_id: UUID, now: datetime, *, caller: Caller) -> None:
-    """Of the caller's account or, for an admin, of any."""
+    """Revoke a token of the caller's account or, for an admin, of any."""
     name = access_store.delete_token(unit, token_id, caller.confined_to(Verb.MANAGE_TOKENS))
     if name is None:
         raise NotFoundError("token_not_found", f"There is no API token {token_id}.")
@@ -200,7 +200,7 @@ def revoke_token(unit: Unit, token_id: UUID, now: datetime, *, caller: Caller) -
 
 
 def setup_link(settings: Settings) -> str | None:
-    """For the command line: the link under which the admin is made; None when there is one."""
+    """Return the link under which the admin is created, for the command line; None if there is one."""
     with _units(settings) as unit:
         token = ensure_setup_token(unit, datetime.now(UTC))
     # In the fragment, which browsers send to no server and write into no log.
@@ -208,7 +208,7 @@ def setup_link(settings: Settings) -> str | None:
 
 
 def create_token(settings: Settings, name: str, scopes: Sequence[str], days: int) -> str:
-    """For the command line: a new API token."""
+    """Create an API token, for the command line."""
     if not 1 <= len(name.strip()) <= MOST_NAME or not is_one_line(name):
         message = f"A token's name has 1 to {MOST_NAME} characters on one line: say what it is for."
         raise InvalidError("name_invalid", message)

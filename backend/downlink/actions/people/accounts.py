@@ -1,4 +1,4 @@
-"""Who has an account: invited, given a role, given a new password, removed."""
+"""Accounts: invitation, role, new password, removal."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _give(unit: Unit, used: Invitation, name: str, hashed: str, now: datetime) -
 
 
 def change_role(unit: Unit, user_id: UUID, role: Role, now: datetime, *, actor: Actor) -> User:
-    """From its next request on the account may do what the role may. ConflictError for the last admin."""
+    """Change an account's role, which applies from its next request on. Raise ConflictError for the last admin."""
     lock(unit, "accounts")
     user = _get(unit, user_id)
     if user.role == role:

@@ -40,7 +40,7 @@ def hash_password(password: str) -> str:
 
 
 def is_password(password: str, password_hash: str | None) -> bool:
-    """Whether it is the one that was hashed. Without a hash it takes the same time, and is never right."""
+    """Return whether it is the password that was hashed. Without a hash it takes the same time, and is never right."""
     with _slot():
         is_right = _hashing().verify(password, password_hash or _no_ones_hash())
     return is_right and password_hash is not None

@@ -89,7 +89,7 @@ def arrive(
 
 
 def _sign_in(unit: Unit, issuer: str, claims: Mapping[str, Any], role: Role, spare: str, now: datetime) -> str:
-    """By issuer and subject alone: what else is said (a name, an address) finds no account."""
+    """Find the account by issuer and subject alone: other claims, such as a name or an address, find none."""
     found = identity_store.find(unit, issuer, claims["sub"])
     if found is None:
         return _join(unit, issuer, claims, role, spare, now)
@@ -136,7 +136,7 @@ def _connect(unit: Unit, issuer: str, subject: str, user_id: UUID, now: datetime
 
 
 def disconnect(unit: Unit, user_id: UUID, now: datetime, *, actor: Actor) -> None:
-    """From now on the account is signed in to with its password alone. ConflictError for one that has no password."""
+    """Disconnect an account, which then signs in with its password alone. Raise ConflictError for one that has no password."""
     found = identity_store.of_user(unit, user_id)
     if any(each.is_ruled for each in found):
         raise ConflictError(
@@ -151,7 +151,7 @@ def _identity(issuer: str, subject: str, user_id: UUID, now: datetime, *, is_rul
 
 
 def _change_role(unit: Unit, user: User, role: Role, now: datetime) -> None:
-    """As the claims say it now; the last admin stays one."""
+    """Give the role of the current claims; the last admin stays one."""
     if user.role == Role.ADMIN and account_store.count_admins(unit) == 1:
         return
     user.role = role

@@ -24,7 +24,7 @@ def make_secret(prefix: str) -> str:
 
 
 def is_secret(prefix: str, text: str | None) -> bool:
-    """Whether make_secret could have made this text."""
+    """Return whether make_secret could have made this text."""
     return text is not None and re.fullmatch(prefix + r"[A-Za-z0-9_-]{43}", text) is not None
 
 
@@ -34,7 +34,7 @@ def hash_secret(secret: str) -> bytes:
 
 
 def make_hop_secret() -> str:
-    """Of one attempt at a run over relays: what the keys of its hops are derived from."""
+    """Return the secret of one attempt at a run over relays, from which the keys of its hops are derived."""
     return secrets.token_hex(32)
 
 
@@ -44,7 +44,7 @@ def hop_key(secret: str, hop: int) -> str:
 
 
 def content_seed(secret: str, flow: int) -> str:
-    """What the bytes of an INTCP flow are made of: 8 bytes in hexadecimal."""
+    """Return the seed of an INTCP flow's bytes: 8 bytes in hexadecimal."""
     return _derived(secret, f"content {flow}")[:16]
 
 

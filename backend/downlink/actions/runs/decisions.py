@@ -1,4 +1,4 @@
-"""Whether a run's numbers count is decided by people, with a reason, and stays on record."""
+"""Decisions of people whether a run's numbers count, with a reason, kept on record."""
 
 from __future__ import annotations
 

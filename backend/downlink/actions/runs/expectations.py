@@ -39,7 +39,7 @@ def _log(unit: Unit, run: Run, made: list[Check], now: datetime) -> None:
 
 
 def _numbers(found: Found) -> dict[tuple[str, int | None], float]:
-    """Of the flows and of the link, by phase and metric; without those that a trace does not give."""
+    """Return the numbers of the flows and of the link, by phase and metric; without those that a trace does not give."""
     flows = {(f"{row['phase']}.{name}", row["flow"]): row[name] for row in found[Metric] for name in METRICS}
     link = {(f"{row['phase']}.{name}", None): row[name] for row in found[LinkPhase] for name in LINKED}
     return {key: value for key, value in {**flows, **link}.items() if value is not None}

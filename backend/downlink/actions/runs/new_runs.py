@@ -50,7 +50,7 @@ _ASKED_OF_HOSTS = ("agent", "roles", "settings_asked")
 
 @dataclass(frozen=True, slots=True)
 class RunRows:
-    """What is to be a run: its own columns, and those of its flows and hosts."""
+    """The rows of a run to be inserted: its own columns, and those of its flows and hosts."""
 
     columns: Columns
     flows: Sequence[Columns]
@@ -166,7 +166,8 @@ def _planned_rows(
 
 
 def add_attempts(unit: Unit, again: Mapping[UUID, datetime], now: datetime) -> list[UUID]:
-    """These runs once more, each due at its moment; the new ones' ids, in their order. The runs themselves stay as they are."""
+    """Add another attempt at each of these runs, due at its moment; return the new ids, in their order. The runs themselves stay as
+    they are."""
     return add_runs(unit, _attempts(unit, again, now))
 
 

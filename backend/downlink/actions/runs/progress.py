@@ -99,7 +99,7 @@ def condemn(unit: Unit, run: Run, ending: Ending, given_up: tuple[str, ...] = ()
 
 
 def _is_another_cause(run: Run, ending: Ending) -> bool:
-    """Whether another end failed by a cause of its own, which is not told yet."""
+    """Return whether another end failed by a cause of its own, which is not told yet."""
     are_causes = Trait.CAUSE in ending.reason.traits and has_trait(run.reason, Trait.CAUSE)
     if not (are_causes and ending.detail and run.detail):
         return False
@@ -161,7 +161,7 @@ def finish(unit: Unit, run: Run, state: RunState, now: datetime, reason: str | N
 
 
 def _takes_its_place(unit: Unit, run: Run, now: datetime) -> bool:
-    """Whether no later attempt has begun; one that only waits for its turn is no longer needed."""
+    """Return whether no later attempt has begun; one that only waits for its turn is no longer needed."""
     later = run_store.later_attempts(unit, run)
     if any(attempt.state not in (RunState.PLANNED, RunState.CANCELLED, RunState.MISSED) for attempt in later):
         return False

@@ -28,7 +28,7 @@ MOST_BYTES = 2 * 2**30
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a chunk belongs."""
+    """The address of a chunk."""
 
     run_id: UUID
     attempt: int
@@ -121,13 +121,13 @@ def accept_chunks(unit: Unit, agent: str, chunks: Sequence[Checked], now: dateti
 
 
 def _record(unit: Unit, run_id: UUID, agent: str, refusal: ConflictError, now: datetime) -> None:
-    """Once for each agent in a run: an agent that sends such chunks may send very many."""
+    """Record a refusal once for each agent in a run: an agent that sends such chunks may send very many."""
     run = run_store.get_run(unit, run_id)
     events.add_first(unit, now, f"{agent}: {DIFFERS}: ", refusal.message, run.campaign_id, run_id)
 
 
 def _refusal(found: Upload | None, agent: str, chunk: Checked, size: int) -> DownlinkError | None:
-    """Why a chunk is not for this run, whatever is stored of it. size: of those before it that are to be stored with it."""
+    """Return why a chunk is not for this run, whatever is stored of it. size: of those before it that are to be stored with it."""
     place = chunk.place
     if found is None or found.attempt != place.attempt:
         return ConflictError(
