@@ -1,1 +1,1 @@
-"""What is shown of campaigns and runs: each module reads, and answers in types of its own that are encoded once."""
+"""Views of campaigns and runs: each module reads, and answers in types of its own that are encoded once."""

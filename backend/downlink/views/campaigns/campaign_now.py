@@ -1,4 +1,4 @@
-"""What a campaign does now, what comes next, when it ends, and what it has carried."""
+"""Current activity of a campaign, its next run, its end, and the bytes that it has carried."""
 
 from __future__ import annotations
 
@@ -75,7 +75,8 @@ def _lets_go_at(row: RunRow) -> datetime:
 
 
 def _used(unit: Unit, campaign_id: UUID, active: Sequence[RunRow]) -> int:
-    """What the ends of flows have said, and of runs under way what their senders say, where that is more."""
+    """Return the used bytes: those that the ends of flows have reported or, for runs under way, those that their senders report, if
+    more."""
     said = now.carried_by_run(unit, [row.run.id for row in active])
     ahead = [int((row.run.live or {}).get("bytes", 0)) - said.get(row.run.id, 0) for row in active]
     return used_bytes(unit, [campaign_id]).get(campaign_id, 0) + sum(max(0, each) for each in ahead)

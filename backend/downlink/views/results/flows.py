@@ -43,7 +43,7 @@ def complete_flows(unit: Unit, campaign_ids: Iterable[UUID], *, with_object_time
 
 
 def _places(runs: Sequence[Run], *, by_address: bool) -> dict[UUID, str]:
-    """What each run is counted under: its link, and the way where the runs of that link went several."""
+    """Return the name under which each run is counted: its link, and the network path if the runs of that link took several."""
     ways = {run.id: Way.of(run.way) for run in runs}
     by_link: dict[str, set[Way]] = {}
     for run in runs:

@@ -1,4 +1,4 @@
-"""How far a campaign's re-analysis is."""
+"""Progress of a campaign's re-analysis."""
 
 from __future__ import annotations
 

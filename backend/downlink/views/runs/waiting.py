@@ -1,4 +1,4 @@
-"""What planned runs wait for whose time has come."""
+"""Reasons for which planned runs wait after their time has come."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ PAUSED = "Its campaign is paused."
 
 
 def find_waits(unit: Unit, campaign: Campaign, runs: Sequence[Run], now: datetime) -> dict[UUID, str]:
-    """By run of this campaign, in sentences; those that may start at any moment, and those whose time has not come, have none."""
+    """Explain in sentences, by run of this campaign, why it waits; those that may start at any moment, and those whose time has not
+    come, have none."""
     due = [run for run in runs if run.state == RunState.PLANNED and run.due_at <= now]
     if campaign.state == CampaignState.PAUSED:
         return {run.id: PAUSED for run in due}
@@ -47,7 +48,7 @@ def _turn(run: Run, agents: Sequence[str]) -> PlannedTurn:
 
 
 def _starts(unit: Unit, campaign: Campaign, due: Sequence[Run], now: datetime) -> dict[UUID, datetime]:
-    """When the pause after the last cycle is over, and the link's opening hours have room."""
+    """Return when each run may begin: after the pause behind the last cycle, and within the link's opening hours."""
     timetable = campaign_store.campaign_of(campaign).timetable
     ends = planned.earlier_cycle_ends(unit, [run.id for run in due]) if timetable.pause_s > 0 else {}
     zones = link_store.zones(unit, {run.link for run in due}) if timetable.hours else {}
