@@ -48,7 +48,7 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     def _mark_api(self) -> None:
-        """By the units that requests use: where these find no connection, agents are not heard either."""
+        """Note that the api is alive, with the units that requests use: if these find no connection, agents are not heard either."""
         state = self._application.state
         try:
             with state.units() as unit:
@@ -151,7 +151,7 @@ def _tcp(settings: Settings) -> socket.socket:
 
 @contextlib.contextmanager
 def _listening(host: str, port: int, prefix: str) -> Iterator[None]:
-    """Also port 80 without the right to it, or an address of another machine."""
+    """Listen on the address. Explain a refusal, such as port 80 without the right to it, or an address of another machine."""
     try:
         yield
     except OSError as error:

@@ -18,7 +18,7 @@ router = APIRouter(tags=["reports"])
 
 
 class Reanalysis(Shape):
-    """How far it is."""
+    """The progress of a re-analysis."""
 
     campaign_id: UUID
     analysis_version: str = Field(description="The server's own version, used to judge the runs")

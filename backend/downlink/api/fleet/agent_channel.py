@@ -214,7 +214,7 @@ def _look(
     now: datetime,
     mark: int,
 ) -> Heard:
-    """What there is now for an agent whose poll is held. It is heard once more where the database has other words of it."""
+    """Look for news for an agent whose poll is held. Its report is taken once more if the database has another one."""
     with units() as unit:
         agent = agents.authenticate(unit, secret, shown)
         if agent_channel.is_noted(agent, _report(body), body.detail):
@@ -267,7 +267,7 @@ def hold_observations(secret: Secret, unit: UnitOfWork) -> ObservationsHold:
 
 
 def _parted(values: list[ObservedValue | Unreadable]) -> tuple[dict[int, Observation], dict[int, DownlinkError]]:
-    """By place: what can be read, and why the rest cannot."""
+    """Return by position the values that can be read, and the errors of the others."""
     found: dict[int, Observation] = {}
     refused: dict[int, DownlinkError] = {}
     for place, each in enumerate(values):

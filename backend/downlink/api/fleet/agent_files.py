@@ -1,4 +1,4 @@
-"""What a new host fetches: the agent's program for its processor, its checksum, the systemd unit.
+"""Files for a new host: the agent's program for its processor, its checksum, the systemd unit.
 
 Open to everybody: they hold no secret, and a host without a browser fetches them before it can sign in anywhere.
 """

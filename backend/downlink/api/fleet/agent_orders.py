@@ -1,4 +1,4 @@
-"""From an order and its rows to the protocol's message."""
+"""Translation of an order and its rows to the protocol's message."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def order_message(facts: OrderFacts) -> AnyOrder:
 
 
 def _may_delete(facts: OrderFacts) -> bool:
-    """Whether nobody can want an agent's chunks any more: a person deleted or cancelled the run, or its samples are here."""
+    """Return whether nobody can want an agent's chunks: a person deleted or cancelled the run, or its samples are here."""
     if facts.run is None or facts.host is None:
         return True
     return RunState.CANCELLED in (facts.run.state, facts.run.verdict) or facts.host.phase == HostPhase.UPLOADED
@@ -110,7 +110,7 @@ def _flow(flow: RunFlow, agent: str, facts: OrderFacts) -> FlowOrder:
 
 
 def _name_neighbours(order: FlowOrder, flow: RunFlow, agent: str, facts: OrderFacts) -> None:
-    """With the keys of the agent's own hops; the ends of an INTCP flow learn what its bytes are made of."""
+    """Add the agent's neighbours, with the keys of its own hops; the ends of an INTCP flow get the seed of its bytes."""
     secret = facts.run.hop_secret if facts.run else None
     is_intcp = flow.kind == INTCP and secret is not None
     way = flow.way

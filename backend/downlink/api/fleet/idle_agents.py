@@ -31,7 +31,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a poll found: its agent, at which mark, the order if there is one, and whether no run is in the agent's hands.
+    """The result of a poll: its agent, at which mark, the order if there is one, and whether no run is in the agent's hands.
 
     holds_upload: the upload of which it speaks must wait for a run of others.
     """
@@ -62,7 +62,7 @@ class Resting:
         self._rests: dict[bytes, _Rest] = {}
 
     def find(self, secret: str, body: PollRequest, now: datetime) -> Heard | None:
-        """What was found when this agent said the same before, if nothing has changed for it since.
+        """Return the earlier result for the same poll of this agent, if nothing has changed for it since.
 
         None for one that the database must be asked about. A poll that does not wait is one of them: a notice may be on its way.
         """
@@ -108,6 +108,6 @@ def _note_seen(units: UnitFactory, seen: dict[str, datetime]) -> None:
 
 
 def _is_more(body: PollRequest) -> bool:
-    """Whether a poll says more than that its agent is there."""
+    """Return whether a poll says more than that its agent is there."""
     is_at_rest = body.status in (AgentStatus.IDLE, AgentStatus.BLOCKED)
     return not is_at_rest or any((body.run_id, body.progress, body.spool, body.host))

@@ -7,7 +7,7 @@ from downlink.api.http.waiters import Waiting, agent_subject
 
 
 class Known:
-    """It only lets bodies in: the action that stores one asks the database who sent it, in the same transaction."""
+    """Agents whose bodies are let in. The action that stores one asks the database who sent it, in the same transaction."""
 
     def __init__(self, waiting: Waiting) -> None:
         self._waiting = waiting

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says besides what follows from types: who may call, where, and with which body."""
+"""Parts of the OpenAPI document that do not follow from types: who may call, where, and with which body."""
 
 from __future__ import annotations
 

@@ -55,13 +55,13 @@ class DashboardFiles(StaticFiles):
 
 
 def _media_type(path: str | os.PathLike[str]) -> str:
-    """Of the file as it is unpacked."""
+    """Return the media type of the file as it is unpacked."""
     found = mimetypes.guess_type(path)[0] or "text/plain"
     return f"{found}; charset=utf-8" if found.startswith("text/") else found
 
 
 def _accepted(header: str) -> Iterator[str]:
-    """Of our encodings those that a browser takes (RFC 9110, 12.5.3), the smaller first; `*` is not taken for one of them."""
+    """Yield those of our encodings that a browser takes (RFC 9110, 12.5.3), the smaller first; `*` is not taken for one of them."""
     parts = [part.replace(" ", "").lower().partition(";q=") for part in header.split(",")]
     wanted = {name for name, _, weight in parts if weight.strip("0.") or not weight}
     yield from (encoding for encoding in PACKED if encoding in wanted)

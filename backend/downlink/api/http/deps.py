@@ -1,4 +1,4 @@
-"""What endpoints ask for: a unit of work, the time, the caller, a page."""
+"""Dependencies of endpoints: a unit of work, the time, the caller, a page."""
 
 from __future__ import annotations
 
@@ -97,12 +97,13 @@ def _find_caller(request: Request, units: UnitFactory, settings: Settings, now: 
 
 
 def account_of(caller: Caller) -> str:
-    """Whose places a request takes: the account's, however many sessions and tokens it has; of the server's own tokens each."""
+    """Return the account to which a request's places are counted: its own, however many sessions and tokens it has; each of the
+    server's own tokens counts by itself."""
     return f"account {caller.account_id}" if caller.account_id else f"token {caller.id}"
 
 
 def find_reader(request: Request, campaign_id: UUID, units: Units, settings: Config, now: Now) -> Caller:
-    """Who asks for what is shown of this campaign: somebody with an account, or else who has a link to it.
+    """Return who asks to see this campaign: an account, or else a visitor who has a link to it.
 
     The cookie of a link is looked at here alone: a route that does not ask for this is closed to visitors, however new it is.
     """
@@ -127,7 +128,7 @@ def _unknown() -> DeniedError:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """What a route asks of its caller. is_own: what it does, it does to the caller's own account alone."""
+    """The permission that a route asks of its caller. is_own: it changes only the caller's own account."""
 
     verb: Verb
     is_own: bool = False
@@ -135,7 +136,7 @@ class Permission:
 
 @dataclass(frozen=True, slots=True)
 class AccountPermission(Permission):
-    """Of a route for those who have an account."""
+    """The permission of a route for accounts."""
 
     async def __call__(self, caller: Annotated[Caller, Depends(find_caller, scope="function")]) -> Caller:
         return caller.require(self.verb, is_owner=self.is_own)
@@ -151,7 +152,7 @@ Owner = Callable[[Unit, UUID], UUID | None]
 
 @dataclass(frozen=True, slots=True)
 class OwnedPermission(Permission):
-    """Of a route that changes something which belongs to an account."""
+    """The permission of a route that changes something which belongs to an account."""
 
     def judge(self, caller: Caller, units: UnitFactory, owner_of: Owner, thing: UUID) -> Caller:
         """The owner is looked up only where the answer depends on it; NotFoundError where there is no such thing."""
@@ -196,27 +197,27 @@ class OwnChannelPermission(OwnedPermission):
 
 
 def may_with_campaign(verb: Verb) -> Any:
-    """Like `may`, for what is done to the campaign that the path names."""
+    """Return the dependency `may` for changes to the campaign that the path names."""
     return Depends(OwnCampaignPermission(verb))
 
 
 def may_with_run(verb: Verb) -> Any:
-    """Like `may`, for what is done to the run that the path names: it belongs to whom its campaign does."""
+    """Return the dependency `may` for changes to the run that the path names: it belongs to its campaign's owner."""
     return Depends(OwnRunPermission(verb))
 
 
 def may_with_link(verb: Verb) -> Any:
-    """Like `may`, for what is done to the link that the path names."""
+    """Return the dependency `may` for changes to the link that the path names."""
     return Depends(OwnLinkPermission(verb))
 
 
 def may_with_channel(verb: Verb) -> Any:
-    """Like `may`, for what is done to the channel that the path names."""
+    """Return the dependency `may` for changes to the channel that the path names."""
     return Depends(OwnChannelPermission(verb))
 
 
 def address_of(request: Request) -> str:
-    """Where a request comes from, for limits and lists."""
+    """Return the address of a request's origin, for limits and lists."""
     return request.client.host if request.client else "unix"
 
 
@@ -227,7 +228,7 @@ def origin(request: Request) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CampaignPermission(Permission):
-    """Of a route about one campaign, named in its path, which is a visitor's own when the link was made for it."""
+    """The permission of a route about one campaign, named in its path, which is a visitor's own when the link was made for it."""
 
     async def __call__(
         self, campaign_id: UUID, caller: Annotated[Caller, Depends(find_reader, scope="function")]
@@ -257,14 +258,14 @@ async def _campaign_export_slot(request: Request, caller: CampaignReader) -> Asy
 
 
 def _place(caller: Caller) -> str:
-    """Whose places are counted: visitors have their own, so that they take none away from those who measure."""
+    """Return to whom places are counted: visitors have their own, so that they take none from those who measure."""
     return str(caller.id) if caller.campaign_id else account_of(caller)
 
 
 async def _computing_turn(
     request: Request, caller: Annotated[Caller, Depends(find_caller, scope="function")]
 ) -> AsyncIterator[None]:
-    """For callers with whatever scope: what they may is the route's own question."""
+    """Hold a turn to compute, for callers with any scope: their permission is the route's own question."""
     await request.body()  # only behind the body is the end of the connection seen
     turn = request.app.state.computing.take(account_of(caller), request.is_disconnected, is_admin=caller.is_admin)
     async with turn:

@@ -49,7 +49,7 @@ class RoomFound:
 
 
 class Room:
-    """How much room there is, looked at every few seconds at most. Safe to use from several threads."""
+    """The free space, measured every few seconds at most. Safe to use from several threads."""
 
     def __init__(self, settings: Settings, units: UnitFactory, clock: Callable[[], float] = time.monotonic) -> None:
         self._folders = settings.disk_folders
@@ -82,7 +82,7 @@ class Room:
         return RoomFound(disks, size, self._most_bytes, next(_reasons(disks, size, self._most_bytes), None))
 
     def _database_bytes(self) -> int | None:
-        """What was seen last where the database does not answer: it refuses by itself then."""
+        """Return the last known size if the database does not answer: it refuses by itself then."""
         if self._most_bytes is None:
             return None
         try:

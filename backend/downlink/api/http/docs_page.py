@@ -41,7 +41,7 @@ Schema = dict[str, Any]
 
 @router.get("/openapi.json")
 def openapi(request: Request) -> Response:
-    """In a thread: to make it takes seconds, in which the other answers must not wait."""
+    """Return the document from a thread: to make it takes seconds, in which the other answers must not wait."""
     return JSONResponse(request.app.openapi())
 
 

@@ -1,4 +1,4 @@
-"""What the database and the queue know of the server, as Prometheus figures: read when they are asked for."""
+"""Prometheus figures from the database and the queue, read when they are asked for."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ServerCollector(Collector):
 
 
 def watch_process(registry: CollectorRegistry, streams: Slots, waiting: Waiting) -> None:
-    """What this process holds: memory, processor time, descriptors, event streams and polls."""
+    """Register this process's own figures: memory, processor time, descriptors, event streams and polls."""
     ProcessCollector(registry=registry)
     held = Gauge("downlink_event_streams", "Open event streams", registry=registry)
     held.set_function(lambda: streams.total)
@@ -87,7 +87,7 @@ def _families(figures: ServerFigures) -> Iterator[GaugeMetricFamily]:
 
 
 def _weather(figures: ServerFigures, *, is_on: bool) -> GaugeMetricFamily:
-    """What was asked before the service was switched off is nobody's trouble any more."""
+    """Return figures of weather places. What was asked before the service was switched off does not count."""
     text = "Places for which a weather service is asked; failing: something is wrong since the last time"
     places = {state: count if is_on else 0 for state, count in figures.weather_places.items()}
     return _by("downlink_weather_places", text, "state", places)

@@ -1,4 +1,4 @@
-"""How often an address may ask something that strangers may ask, counted in memory: before the database hears of it."""
+"""Rate limits for requests that need no account, by address, counted in memory: before the database hears of them."""
 
 from __future__ import annotations
 

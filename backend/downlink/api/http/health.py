@@ -1,4 +1,4 @@
-"""For those who watch the service: alive, ready, and whom to tell of a weakness."""
+"""Routes for monitoring: alive, ready, and the contact for security reports."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def ready(units: Units, settings: Config, clock: Clock) -> Response:
 
 @router.get("/.well-known/security.txt", include_in_schema=False)
 async def security_contact(settings: Config, clock: Clock) -> Response:
-    """Whom to tell of a weakness of this server (RFC 9116), where its admin has named somebody. It is said again each time,
-    so it holds for a quarter of a year from now."""
+    """Return the contact for security reports about this server (RFC 9116), if its admin has named one. It is dated at each request,
+    and expires a quarter of a year later."""
     if not settings.security_contact:
         return problem(404, "not_found", "The admin of this server has named no contact (DOWNLINK_SECURITY_CONTACT).")
     expires = (clock().astimezone(UTC) + SECURITY_TXT_HOLDS).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -93,7 +93,7 @@ def _away_from_database(units: UnitFactory, clock: Callable[[], datetime]) -> li
 
 
 def _lag_s(units: UnitFactory, clock: Callable[[], datetime]) -> float:
-    """For how long the first event waits that an open transaction hides; 0 for none."""
+    """Return for how many seconds the first event waits that an open transaction hides; 0 for none."""
     try:
         with units(is_read_only=True) as unit:
             since = hidden_since(unit)

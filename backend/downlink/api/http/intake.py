@@ -44,7 +44,7 @@ class Pots:
 
     @property
     def total(self) -> int:
-        """How many bytes are held."""
+        """Return how many bytes are held."""
         return sum(pot.total for pot in (*self._known, *self._strange))
 
 

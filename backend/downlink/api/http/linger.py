@@ -66,5 +66,5 @@ class _Exchange:
 
 
 def has_body(headers: Headers) -> bool:
-    """Whether a request announces one (RFC 9112, section 6)."""
+    """Return whether a request announces a body (RFC 9112, section 6)."""
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers

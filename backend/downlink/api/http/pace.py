@@ -1,4 +1,4 @@
-"""How long a body may take to come: no pause beyond a limit, and a least speed in all."""
+"""Time limits of a body: no pause beyond a limit, and a least speed in all."""
 
 from __future__ import annotations
 

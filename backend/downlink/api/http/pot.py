@@ -1,4 +1,4 @@
-"""What many callers hold together, such as bytes of unfinished bodies: when it is full, who holds most makes room."""
+"""A shared budget of many callers, such as bytes of unfinished bodies: when it is full, the caller who holds most makes room."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RETRY_S = 5
 
 
 class Held:
-    """What one request holds of a pot. give_way: told when somebody else needs the room, before the request is whole."""
+    """The share of one request. give_way: called when another caller needs the room, before the request is whole."""
 
     def __init__(self, pot: Pot, caller: str, give_way: Callable[[], None]) -> None:
         self.caller = caller
@@ -37,7 +37,7 @@ class Held:
 
 
 class Pot:
-    """So much in all, so much for one caller, so many requests of one. Used from the event loop alone.
+    """A budget: so much in all, so much for one caller, so many requests of one. Used from the event loop alone.
 
     A bound on all without a share for each would be a switch for the first who fills it. So a newcomer is served, and the oldest
     unfinished request of the caller who holds most is given up. What is whole is at work and stays.

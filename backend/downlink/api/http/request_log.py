@@ -1,4 +1,4 @@
-"""What the service says of itself: one log line for each request worth one, and Prometheus figures."""
+"""The service's log: one line for each request worth one, and Prometheus figures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = structlog.get_logger()
 
 
 class Figures:
-    """What one api process counts itself: requests and chunks. What the database knows: figures.py."""
+    """Figures that one api process counts itself: requests and chunks. Those of the database: figures.py."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

@@ -33,12 +33,12 @@ class Slots:
 
     @property
     def total(self) -> int:
-        """How many places are held."""
+        """Return how many places are held."""
         return self._open.total()
 
     @property
     def is_free(self) -> bool:
-        """Whether nobody holds a place."""
+        """Return whether nobody holds a place."""
         return self.total == 0
 
     @contextmanager
@@ -90,7 +90,7 @@ class Turns:
 
     @property
     def is_free(self) -> bool:
-        """Whether nobody holds a turn."""
+        """Return whether nobody holds a turn."""
         return self._at_work.is_free
 
     @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Who waits for what in this process: held polls for their agents' orders, event streams for the log.
+"""Waiting requests of this process: held polls for their agents' orders, event streams for the log.
 
 The database says on one connection what was committed; nobody asks it again and again.
 """
@@ -40,7 +40,7 @@ class Waiting:
 
     @property
     def agents(self) -> int:
-        """How many agents' polls are held."""
+        """Return how many agents' polls are held."""
         return len(self._waiters) - (LOG in self._waiters)
 
     def mark(self) -> int:

@@ -36,7 +36,7 @@ def weather_state(caller: Reader, unit: ReadUnit, settings: Config) -> WeatherSt
 
 
 def _places(unit: Unit) -> list[WeatherPlace]:
-    """Those that a link is at."""
+    """Return the positions of links."""
     named = link_store.places(unit)
     found = [(row, named.get(Place(row.latitude, row.longitude), [])) for row in weather_place_store.list_places(unit)]
     own = [name for name in WeatherPlace.model_fields if name != "links"]

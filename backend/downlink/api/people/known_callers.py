@@ -1,4 +1,4 @@
-"""Whose credentials the database has confirmed lately: their bodies have room of their own, apart from strangers'."""
+"""Callers whose credentials the database has confirmed recently: their bodies have room of their own, apart from strangers'."""
 
 from __future__ import annotations
 

@@ -126,5 +126,5 @@ def disconnect(caller: Own, unit: UnitOfWork, now: Now) -> None:
 
 
 def _back(error: DownlinkError) -> RedirectResponse:
-    """To the sign-in page, which has the sentence for this code."""
+    """Redirect to the sign-in page, which has the sentence for this code."""
     return RedirectResponse(f"/login#refused={error.code}", 303)

@@ -1,4 +1,4 @@
-"""What happens, as server-sent events. The events table is the truth; a client that fell behind gets a request to fetch again."""
+"""Events as a stream (server-sent events). The events table is the truth; a client that fell behind gets a request to fetch again."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def stream_events(
 
 
 class Newest:
-    """Where the log ends: asked for when something was committed to it, however many streams want to know.
+    """The end of the log: read when something was committed to it, however many streams want to know.
 
     An older transaction that is still under way hides what was committed after it: until it ends, `pause_s` is short.
     """
@@ -105,7 +105,7 @@ class _Feed:
         self._cursor = Cursor()
 
     async def events(self, start: Cursor | None) -> AsyncIterator[ServerSentEvent]:
-        """From the start, or else from now on, until the server stops or the reader loses the right to read."""
+        """Yield events from the start, or else from now on, until the server stops or the reader loses the right to read."""
         now = await _read(self._units, events.horizon)
         # A place that is not reached yet: the database is an older one, restored from a backup.
         is_ahead = start is not None and start > now
@@ -126,7 +126,7 @@ class _Feed:
             await waiting.wait(LOG, mark, min(RIGHT_S, self._app.state.newest.pause_s))
 
     async def _next(self) -> list[ServerSentEvent]:
-        """What has come since; nothing while the database is away."""
+        """Return the events since; none while the database is away."""
         try:
             newest = await self._app.state.newest.place(self._units)
             if newest <= self._cursor:

@@ -1,1 +1,1 @@
-"""What the REST API takes and gives (docs/api.md), one module per noun."""
+"""Bodies and answers of the REST API (docs/api.md), one module per noun."""

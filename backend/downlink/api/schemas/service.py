@@ -1,4 +1,4 @@
-"""What the server says of itself."""
+"""The server's reports about itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Disk(Shape):
 
 
 class Room(Shape):
-    """What DOWNLINK_DISKS and DOWNLINK_DATABASE_MOST_GIB have watched."""
+    """The free space that DOWNLINK_DISKS and DOWNLINK_DATABASE_MOST_GIB have watched."""
 
     disks: list[Disk]
     database_bytes: int | None = Field(description="Null where its size is not bounded")
