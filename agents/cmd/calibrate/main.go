@@ -47,7 +47,8 @@ func (o options) run(out io.Writer) error {
 	}
 	window := int64(o.Window * 1e6)
 	values := calibration.Measure(profile, calibration.Effort{Probes: 200_000, Flows: o.Flows, Downloads: o.Downloads, WindowBytes: window})
-	_, _ = fmt.Fprintf(out, "%s: %d beginnings of flows, %d downloads and pairs, windows of %g MB, in virtual time%s\n\n", profile.Name, o.Flows, o.Downloads, o.Window, calibration.Remark(profile))
+	_, _ = fmt.Fprintf(out, "%s: %d beginnings of flows, %d downloads and pairs, windows of %g MB, in virtual time%s\n\n",
+		profile.Name, o.Flows, o.Downloads, o.Window, calibration.Remark(profile))
 	if err := calibration.Print(out, calibration.Compare(profile, values)); err != nil {
 		return err
 	}
@@ -132,9 +133,12 @@ func (o options) fit(out io.Writer, profile emulate.Profile, demand *calibration
 	all := calibration.Fit(profile, demand, o.Fit, o.Seed)
 	nearest := all[:max(1, len(all)/20)]
 	table := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	_, _ = fmt.Fprintf(table, "\nFit: %d candidates, %d kept\nDISTANCE\tWAITS OFF BY, ms\tGRANT DELAY, frames\tREQUESTS OVER, frames\tHOLD, s\tRATE'S SD\tWINDOW, MB\n", len(all), len(nearest))
+	_, _ = fmt.Fprintf(table,
+		"\nFit: %d candidates, %d kept\nDISTANCE\tWAITS OFF BY, ms\tGRANT DELAY, frames\tREQUESTS OVER, frames\tHOLD, s\tRATE'S SD\tWINDOW, MB\n",
+		len(all), len(nearest))
 	for _, c := range all[:min(12, len(all))] {
-		_, _ = fmt.Fprintf(table, "%.3f\t%.0f\t%d\t%d\t%.2f\t%.3f\t%.1f\n", c.Distance, c.WaitErrorMs, c.GrantDelayFrames, c.RequestFrames, c.HoldS, c.SdRatio, float64(c.WindowBytes)/1e6)
+		_, _ = fmt.Fprintf(table, "%.3f\t%.0f\t%d\t%d\t%.2f\t%.3f\t%.1f\n",
+			c.Distance, c.WaitErrorMs, c.GrantDelayFrames, c.RequestFrames, c.HoldS, c.SdRatio, float64(c.WindowBytes)/1e6)
 	}
 	_, _ = fmt.Fprintf(table, "kept\t%s\t%s\t%s\t%s\t%s\t%s\n",
 		span(nearest, func(c calibration.Candidate) float64 { return c.WaitErrorMs }),

@@ -55,8 +55,10 @@ func (d doctorCmd) Run(ctx context.Context) error {
 		return err
 	}
 	findings := []finding{
-		policy, checkKernel(facts), checkRights(), checkRoles(c), checkControls(facts), checkRecording(), checkSettings(facts, c), checkHystart(facts, c), checkBuffers(facts, c),
-		checkJournal(c.StateDir, keeper), checkDataPort(c), checkPath(c), checkWritable(c.StateDir), checkDisk(facts), checkSpool(c), checkRest(c, time.Now()), checkMonth(c, time.Now()), checkSync(),
+		policy, checkKernel(facts), checkRights(), checkRoles(c), checkControls(facts), checkRecording(), checkSettings(facts, c),
+		checkHystart(facts, c), checkBuffers(facts, c),
+		checkJournal(c.StateDir, keeper), checkDataPort(c), checkPath(c), checkWritable(c.StateDir), checkDisk(facts), checkSpool(c),
+		checkRest(c, time.Now()), checkMonth(c, time.Now()), checkSync(),
 	}
 	if slices.Contains(c.Roles, "relay") {
 		findings = append(findings, checkRelay(c))
@@ -85,7 +87,8 @@ func printFindings(findings []finding) error {
 func checkKernel(facts protocol.Host) finding {
 	// 232 bytes end with the peer's window, which the receive-window panels need.
 	if facts.TCPInfoBytes < 232 {
-		return bad("Kernel %s gives %d bytes of TCP_INFO; below 232 (Linux 5.4) the peer's window is missing from traces.", facts.Kernel, facts.TCPInfoBytes)
+		return bad("Kernel %s gives %d bytes of TCP_INFO; below 232 (Linux 5.4) the peer's window is missing from traces.",
+			facts.Kernel, facts.TCPInfoBytes)
 	}
 	return good("Kernel %s gives %d bytes of TCP_INFO.", facts.Kernel, facts.TCPInfoBytes)
 }
@@ -135,7 +138,8 @@ func sayRelay(address string, flows int, joinsDatagrams bool, socketBytes int) f
 		sentence += " Its kernel does not join datagrams (UDP_GRO, Linux 5.0), so fast flows take much of a processor."
 	}
 	if socketBytes < enoughSocketBytes {
-		sentence += fmt.Sprintf(" Its sockets hold %d kB; set net.core.rmem_max and wmem_max to 8388608 for flows above 100 Mb/s.", socketBytes>>10)
+		sentence += fmt.Sprintf(" Its sockets hold %d kB; set net.core.rmem_max and wmem_max to 8388608 for flows above 100 Mb/s.",
+			socketBytes>>10)
 	}
 	return good("%s", sentence)
 }
@@ -204,7 +208,8 @@ func checkSpool(c config.Config) finding {
 		used += held.Bytes
 	}
 	if c.SpoolMaxBytes > 0 && used > c.SpoolMaxBytes/10*9 {
-		return bad("Samples that wait take %d of %d MB, and runs are refused when there is no more room: let the server take them, drop some (`downlink-agent spool`), or raise spool_max_bytes.", used/1e6, c.SpoolMaxBytes/1e6)
+		return bad("Samples that wait take %d of %d MB, and runs are refused when there is no more room: "+
+			"let the server take them, drop some (`downlink-agent spool`), or raise spool_max_bytes.", used/1e6, c.SpoolMaxBytes/1e6)
 	}
 	if aside := s.Aside(); len(aside) > 0 {
 		return good("Samples of %d runs wait, and of %d some are set aside (`downlink-agent spool` lists them).", len(s.Held()), len(aside))
@@ -223,7 +228,8 @@ func checkServer(ctx context.Context, c config.Config) []finding {
 	}
 	date, speaks, err := client.Greet(ctx)
 	if err != nil {
-		return []finding{bad("The server at %s does not answer: %v. Check the address, the way there (name, route, firewall, proxy) and that the server runs.", c.Server, err)}
+		return []finding{bad("The server at %s does not answer: %v. Check the address, the way there (name, route, firewall, "+
+			"proxy) and that the server runs.", c.Server, err)}
 	}
 	answers := good("The server at %s answers.", c.Server)
 	if isReadableOnTheWay(c.Server) {

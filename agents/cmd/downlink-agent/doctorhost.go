@@ -30,7 +30,8 @@ func checkRights() finding {
 	case err != nil:
 		return bad("%v.", err)
 	case len(lacking) > 0:
-		return bad("This process lacks %s: run the agent as root, or with these capabilities (the unit that comes with it has them).", strings.Join(lacking, ", "))
+		return bad("This process lacks %s: run the agent as root, or with these capabilities (the unit that comes with it has them).",
+			strings.Join(lacking, ", "))
 	}
 	return good("This process has the capabilities that runs need.")
 }
@@ -55,7 +56,8 @@ func checkHystart(facts protocol.Host, c config.Config) finding {
 	case facts.Settings[hystart] == "":
 		return bad("The parameters of tcp_cubic are not there, so HyStart cannot be switched: load the module with `modprobe tcp_cubic`.")
 	case !slices.Contains(facts.SettingsWritable, hystart):
-		return bad("HyStart cannot be switched: %s is not writable here, or not allowed by the policy. Run the agent as root of the host itself (not of a container), and allow it in policy.settings.", hystart)
+		return bad("HyStart cannot be switched: %s is not writable here, or not allowed by the policy. "+
+			"Run the agent as root of the host itself (not of a container), and allow it in policy.settings.", hystart)
 	}
 	return good("HyStart can be switched (it is %s now).", facts.Settings[hystart])
 }
@@ -69,7 +71,8 @@ func checkBuffers(facts protocol.Host, c config.Config) finding {
 	}
 	if len(closed) > 0 {
 		slices.Sort(closed)
-		return bad("Buffers cannot be set: %s is not writable here, or not allowed by the policy. Run the agent as root, and allow it in policy.settings.", strings.Join(closed, ", "))
+		return bad("Buffers cannot be set: %s is not writable here, or not allowed by the policy. "+
+			"Run the agent as root, and allow it in policy.settings.", strings.Join(closed, ", "))
 	}
 	return good("Buffers can be set.")
 }
@@ -87,7 +90,8 @@ func checkDataPort(c config.Config) finding {
 	address = net.JoinHostPort(address, strconv.Itoa(c.DataPort))
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return bad("The data port cannot be opened at %s: %v. A run may be under way; otherwise end the program that has it (`ss -ltnp`), or choose another data_port.", address, err)
+		return bad("The data port cannot be opened at %s: %v. A run may be under way; otherwise end the program that has it (`ss -ltnp`), "+
+			"or choose another data_port.", address, err)
 	}
 	_ = listener.Close()
 	if c.DataPort == 0 {
@@ -112,14 +116,18 @@ func checkPath(c config.Config) finding {
 	case !isUp:
 		return bad("The interface %s of the data path is down: `ip link set %s up`.", path.Interface, path.Interface)
 	case path.MTUBytes < leastMTU:
-		return bad("The interface %s of the data path has an MTU of %d bytes; with less than %d packets are cut or lost: set it with `ip link set %s mtu 1500`, or as the link allows.", path.Interface, path.MTUBytes, leastMTU, path.Interface)
+		return bad("The interface %s of the data path has an MTU of %d bytes; with less than %d packets are cut or lost: "+
+			"set it with `ip link set %s mtu 1500`, or as the link allows.", path.Interface, path.MTUBytes, leastMTU, path.Interface)
 	}
 	about := fmt.Sprintf("MTU %d, qdisc %s", path.MTUBytes, path.Qdisc)
 	if address := net.ParseIP(c.DataHost); address.IsLoopback() {
-		return good("Data stays on this host (%s, %s): runs are with agents of this host alone. For others, set data_host to an address that they reach.", path.Interface, about)
+		return good("Data stays on this host (%s, %s): runs are with agents of this host alone. "+
+			"For others, set data_host to an address that they reach.", path.Interface, about)
 	}
 	if other := host.DefaultInterface(); other != "" && other != path.Interface && dials(c) {
-		return bad("data_host is an address of %s (%s), and this host's routes to far places leave by %s: what it receives comes over %s, unless a route to its senders says otherwise. Add one (`ip route add SENDER/32 via GATEWAY dev %s`), or name the address of %s. Each run records the way that its flows took.",
+		return bad("data_host is an address of %s (%s), and this host's routes to far places leave by %s: "+
+			"what it receives comes over %s, unless a route to its senders says otherwise. "+
+			"Add one (`ip route add SENDER/32 via GATEWAY dev %s`), or name the address of %s. Each run records the way that its flows took.",
 			path.Interface, about, other, other, path.Interface, other)
 	}
 	return good("Data goes over %s: %s.", path.Interface, about)
@@ -135,7 +143,8 @@ func checkSync() finding {
 	case err != nil:
 		return good("Whether a time service keeps this host's clock cannot be told: %v.", err)
 	case !isSynchronised:
-		return good("No time service keeps this host's clock. Runs begin in time all the same; with one (chrony, systemd-timesyncd) logs compare and clocks drift less.")
+		return good("No time service keeps this host's clock. Runs begin in time all the same; " +
+			"with one (chrony, systemd-timesyncd) logs compare and clocks drift less.")
 	}
 	return good("A time service keeps this host's clock, within %.1f ms as it says.", float64(errorUs)/1000)
 }

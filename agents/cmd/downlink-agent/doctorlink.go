@@ -22,12 +22,15 @@ func checkMonth(c config.Config, now time.Time) finding {
 	}
 	month, err := volume.Open(c.StateDir, c.Policy.MonthlyBytes, c.Policy.ResetDay).Month(now.Local())
 	if err != nil {
-		return bad("What this host moved this month cannot be read, so it counts as used up and no run is taken until %s: %v. Make the file readable for the agent, or correct it: %s holds the month's first day and the bytes. Without the file the count begins at 0.",
+		return bad("What this host moved this month cannot be read, so it counts as used up and no run is taken until %s: %v. "+
+			"Make the file readable for the agent, or correct it: %s holds the month's first day and the bytes. "+
+			"Without the file the count begins at 0.",
 			month.ResetsOn, err, filepath.Join(c.StateDir, volume.FileName))
 	}
 	used := fmt.Sprintf("%d of %d MB of this month are used (monthly_bytes)", month.Used/1e6, month.Limit/1e6)
 	if month.Used >= month.Limit {
-		return bad("%s: no run is taken until %s. Wait for that day, or raise monthly_bytes in the policy and restart the agent.", used, month.ResetsOn)
+		return bad("%s: no run is taken until %s. Wait for that day, or raise monthly_bytes in the policy and restart the agent.",
+			used, month.ResetsOn)
 	}
 	return good("%s; the next one begins on %s.", used, month.ResetsOn)
 }
@@ -47,7 +50,8 @@ func checkObserved(ctx context.Context, o config.Observe) []finding {
 	return findings
 }
 
-const dishHelp = "Check observe.dish in agent.yaml, that the dish has power, and that this host has a route to it which no firewall closes (try `ping`; a dish is usually 192.168.100.1:9200)"
+const dishHelp = "Check observe.dish in agent.yaml, that the dish has power, and that this host has a route to it which no firewall " +
+	"closes (try `ping`; a dish is usually 192.168.100.1:9200)"
 
 func checkDish(ctx context.Context, address string) finding {
 	asked, err := dish.Open(address)
@@ -60,9 +64,11 @@ func checkDish(ctx context.Context, address string) finding {
 	case err != nil && len(found) == 0:
 		return bad("The dish at %s does not answer: %s. %s.", address, inOneLine(err), dishHelp)
 	case err != nil:
-		return bad("The dish at %s answers in part, with %s; the rest is missing: %s. Its firmware may be older or newer than this agent: report both versions.", address, shown(found), inOneLine(err))
+		return bad("The dish at %s answers in part, with %s; the rest is missing: %s. Its firmware may be older or newer than this agent: "+
+			"report both versions.", address, shown(found), inOneLine(err))
 	case len(found) == 0:
-		return bad("The dish at %s answers, and none of its numbers is one that this agent knows. Its firmware may be newer: upgrade the agent, or report both versions.", address)
+		return bad("The dish at %s answers, and none of its numbers is one that this agent knows. Its firmware may be newer: "+
+			"upgrade the agent, or report both versions.", address)
 	}
 	return good("The dish at %s answers: %s.", address, shown(found))
 }
@@ -84,7 +90,8 @@ func checkPage(ctx context.Context, path string) finding {
 		}
 	}
 	if len(missing) > 0 {
-		return bad("The modem page %s answers, and %s are not on it, or are no numbers; it shows %s. Correct their json or pattern in %s.", page.Name, strings.Join(missing, ", "), shown(found), path)
+		return bad("The modem page %s answers, and %s are not on it, or are no numbers; it shows %s. Correct their json or pattern in %s.",
+			page.Name, strings.Join(missing, ", "), shown(found), path)
 	}
 	return good("The modem page %s answers: %s.", page.Name, shown(found))
 }

@@ -96,7 +96,8 @@ func isReadableOnTheWay(server string) bool {
 	return ip == nil || !ip.IsLoopback()
 }
 
-const plainWarning = "is reached over http://, so that everybody on the way can read this agent's secret and give orders in the server's name; use https://"
+const plainWarning = "is reached over http://, so that everybody on the way can read this agent's secret and give orders in the server's " +
+	"name; use https://"
 
 // Run enrols first and writes then: a token that is refused leaves no configuration behind.
 func (j joinCmd) Run(ctx context.Context) error {
@@ -123,7 +124,8 @@ func (j joinCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	response, err := client.Join(ctx, protocol.JoinRequest{Protocol: protocol.Version, Token: token, Name: j.Name, Version: version, Host: facts})
+	response, err := client.Join(ctx, protocol.JoinRequest{Protocol: protocol.Version, Token: token, Name: j.Name, Version: version,
+		Host: facts})
 	if err != nil {
 		return err
 	}
@@ -134,7 +136,8 @@ func (j joinCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("Joined as %s (%s). Configuration: %s\nStart it with: downlink-agent run --state-dir %s\n", j.Name, response.AgentID, path, shellWord(c.StateDir))
+	fmt.Printf("Joined as %s (%s). Configuration: %s\nStart it with: downlink-agent run --state-dir %s\n",
+		j.Name, response.AgentID, path, shellWord(c.StateDir))
 	return nil
 }
 

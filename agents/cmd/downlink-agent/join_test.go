@@ -42,7 +42,8 @@ func enrolling(t *testing.T) *httptest.Server {
 
 func makeJoin(t *testing.T, server, token string) joinCmd {
 	t.Helper()
-	return joinCmd{Server: server, Token: token, Name: "viasat-client", Role: []string{"receiver"}, StateDir: filepath.Join(t.TempDir(), "state")}
+	return joinCmd{Server: server, Token: token, Name: "viasat-client",
+		Role: []string{"receiver"}, StateDir: filepath.Join(t.TempDir(), "state")}
 }
 
 func TestJoiningWritesConfigurationAndIdentity(t *testing.T) {
@@ -136,7 +137,8 @@ func TestTheTokenNeedNotBeOnTheCommandLine(t *testing.T) {
 func TestAServerThatOthersCanListenToIsWarnedOf(t *testing.T) {
 	for server, want := range map[string]bool{
 		"http://downlink.example": true, "http://192.0.2.1:8400": true, "http://[2001:db8::1]": true,
-		"https://downlink.example": false, "http://localhost:8400": false, "http://127.0.0.2": false, "http://[::1]:8400": false, "unix:///run/x": false,
+		"https://downlink.example": false, "http://localhost:8400": false, "http://127.0.0.2": false, "http://[::1]:8400": false,
+		"unix:///run/x": false,
 	} {
 		require.Equal(t, want, isReadableOnTheWay(server), server)
 	}

@@ -62,7 +62,8 @@ func (c linkUpCmd) Run(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	options := netlab.Options{Name: c.Name, Profile: profile, Seed: seed, Senders: c.Senders, Control: c.Control, LinkControl: c.LinkControl, RelayControl: c.RelayControl, HasRouters: c.RouterHosts && len(profile.Hops) > 1}
+	options := netlab.Options{Name: c.Name, Profile: profile, Seed: seed, Senders: c.Senders, Control: c.Control, LinkControl: c.LinkControl,
+		RelayControl: c.RelayControl, HasRouters: c.RouterHosts && len(profile.Hops) > 1}
 	if c.Log != "" {
 		file, err := os.Create(c.Log)
 		if err != nil {

@@ -105,7 +105,8 @@ func (c linkShowCmd) show(ctx context.Context, link netlab.Found, profile emulat
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("print what was measured: %w", err)
 	}
-	fmt.Println("\nAll statistics of the profile beside their targets, in virtual time: downlink-agent profiles show", cmp.Or(c.Profile, link.Profile))
+	fmt.Println("\nAll statistics of the profile beside their targets, in virtual time: downlink-agent profiles show",
+		cmp.Or(c.Profile, link.Profile))
 	return nil
 }
 

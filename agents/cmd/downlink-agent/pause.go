@@ -35,7 +35,8 @@ func (p pauseCmd) Run() error {
 	said := pause.Pause{Why: protocol.Sentence(p.Why), EndsRun: p.Now}
 	if p.For != nil {
 		if *p.For < shortestPause || *p.For > longestPause {
-			return fmt.Errorf("a pause of %s is not taken: write 1s to %.0fh, such as 3h or 90m, or no time at all for a pause until `downlink-agent resume`", *p.For, longestPause.Hours())
+			return fmt.Errorf("a pause of %s is not taken: write 1s to %.0fh, such as 3h or 90m, "+
+				"or no time at all for a pause until `downlink-agent resume`", *p.For, longestPause.Hours())
 		}
 		said.Until = time.Now().Add(*p.For).Truncate(time.Second)
 	}

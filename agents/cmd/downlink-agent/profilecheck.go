@@ -50,8 +50,10 @@ func describeProfile(profile emulate.Profile) {
 	if !isThere {
 		return
 	}
-	fmt.Printf("  path %s (%s), SHA-256 %s\n  %v with %d changes, %d to %d hops, RTT from %v, up to %.1f Mb/s\n  %v without a path, %v in gaps\n",
-		path.Name, strings.Join(path.Stations, " – "), path.SHA256, path.Lasts, path.Changes, path.FewestHops, path.MostHops, path.LeastRtt, path.PeakBps/1e6,
+	fmt.Printf("  path %s (%s), SHA-256 %s\n  %v with %d changes, %d to %d hops, RTT from %v, up to %.1f Mb/s\n  %v without a path, "+
+		"%v in gaps\n",
+		path.Name, strings.Join(path.Stations, " – "), path.SHA256, path.Lasts, path.Changes, path.FewestHops, path.MostHops, path.LeastRtt,
+		path.PeakBps/1e6,
 		path.WithoutPath, path.InGap)
 	if path.LossRatio != nil {
 		fmt.Printf("  each hop loses %g of its packets, whatever the trace says\n", *path.LossRatio)

@@ -28,7 +28,8 @@ func (profilesListCmd) Run() error {
 		if err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%g Mb/s\t%g ms\t%s\n", name, profile.Orbit, profile.Facts.NominalRateBps/1e6, profile.Facts.BaseRttMs, profile.Description)
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%g Mb/s\t%g ms\t%s\n", name, profile.Orbit, profile.Facts.NominalRateBps/1e6, profile.Facts.BaseRttMs,
+			profile.Description)
 	}
 	return table.Flush()
 }

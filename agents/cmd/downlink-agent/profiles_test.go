@@ -41,7 +41,8 @@ func TestRecordedFilesBecomeATraceThatAProfileReads(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
-	course, err := printed(t, "profiles", "convert", "--opportunities", write("bw.txt", "0\n5\n12\n"), "--delays", write("delay.txt", "24\n18\n"))
+	course, err := printed(t, "profiles", "convert", "--opportunities", write("bw.txt", "0\n5\n12\n"), "--delays",
+		write("delay.txt", "24\n18\n"))
 	require.NoError(t, err)
 	require.Equal(t, "# dl-link-trace/1\nat_ms,rate_bps,delay_ms\n0,2400000,24\n10,3600000,18\n", course)
 	write("course.csv", course)
@@ -86,10 +87,13 @@ func TestStatisticsOfALinkWithAProxySayThatItTakesNoPart(t *testing.T) {
 
 func TestALinkTraceIsCheckedWithMeansOverItsTime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "course.csv")
-	require.NoError(t, os.WriteFile(path, []byte("# dl-link-trace/1\nat_ms,rate_bps,delay_ms,loss_ratio\n0,1000000,10,0\n30,5000000,50,0.1\n40,9000000,90,0.2\n"), 0o600))
+	require.NoError(t, os.WriteFile(path,
+		[]byte("# dl-link-trace/1\nat_ms,rate_bps,delay_ms,loss_ratio\n0,1000000,10,0\n30,5000000,50,0.1\n40,9000000,90,0.2\n"), 0o600))
 	text, err := printed(t, "profiles", "check", path, "terrestrial")
 	require.NoError(t, err)
-	require.Contains(t, text, path+": link trace, 3 rows, begins again after 50ms\n  rate 1 to 9 Mb/s, mean 3.4\n  delay 10 to 90 ms, mean 34\n  loss 0 to 20 %, mean 6\n")
+	require.Contains(t, text,
+		path+": link trace, 3 rows, begins again after 50ms\n  rate 1 to 9 Mb/s, mean 3.4\n  delay 10 to 90 ms, mean 34\n  loss 0 to 20 %, "+
+			"mean 6\n")
 	require.Contains(t, text, "terrestrial: one hop, 50 Mb/s, RTT from 20.000 ms\n")
 	require.NoError(t, os.WriteFile(path, []byte("# dl-link-trace/1\nat_ms,rate_bps\n0,1000000\n0,2000000\n"), 0o600))
 	_, err = printed(t, "profiles", "check", path)

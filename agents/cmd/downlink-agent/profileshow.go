@@ -24,7 +24,8 @@ const (
 // Run prints a profile's statistics beside its targets. It needs no privileges and builds nothing.
 func (c profilesShowCmd) Run() error {
 	if c.Flows < 0 || c.Flows > 1000 || c.Downloads < 0 || c.Downloads > 1000 || c.Window < 0.1 || c.Window > 1000 {
-		return fmt.Errorf("from 0 to 1000 flows and downloads with windows of 0.1 to 1000 MB can be shown, not %d and %d with %g", c.Flows, c.Downloads, c.Window)
+		return fmt.Errorf("from 0 to 1000 flows and downloads with windows of 0.1 to 1000 MB can be shown, not %d and %d with %g",
+			c.Flows, c.Downloads, c.Window)
 	}
 	profile, err := emulate.LoadProfile(c.Profile)
 	if err != nil {

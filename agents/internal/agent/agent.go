@@ -89,7 +89,8 @@ func New(c config.Config, parts Parts) (*Agent, error) {
 	}
 	return &Agent{
 		config: c, version: parts.Version, log: parts.Log, client: client, outbox: outbox, gate: uplink.NewGate(),
-		keeper: keeper, spool: chunks, volume: volume.Open(c.StateDir, c.Policy.MonthlyBytes, c.Policy.ResetDay), controls: parts.Controls, bootID: bootID,
+		keeper: keeper, spool: chunks, volume: volume.Open(c.StateDir, c.Policy.MonthlyBytes, c.Policy.ResetDay), controls: parts.Controls,
+		bootID: bootID,
 		marker: marker{path: filepath.Join(c.StateDir, "run.json")}, pulse: pulse{patience: stuckAfter}, state: newState(),
 		backoff: uplink.DefaultBackoff, sendEvery: sendEvery, mostHold: mostHold,
 	}, nil
@@ -156,7 +157,8 @@ func (a *Agent) recover() error {
 		err = a.outbox.Add(left.RunRef, protocol.Failed{
 			EventHead: protocol.EventHead{Kind: protocol.KindFailed, Attempt: left.Attempt, At: protocol.Moment{Time: time.Now()}},
 			Reason:    protocol.ReasonAgentRestarted,
-			Detail:    protocol.Sentence(strings.Join(append([]string{"the agent ended in the middle of the run and was started again"}, outcome.Differences...), "; ")),
+			Detail: protocol.Sentence(strings.Join(append([]string{"the agent ended in the middle of the run and was started again"},
+				outcome.Differences...), "; ")),
 		})
 	}
 	if err != nil {

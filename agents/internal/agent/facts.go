@@ -39,11 +39,13 @@ func HostFacts(c config.Config, keeper *settings.Keeper, bootID string) (protoco
 	}
 	return protocol.Host{
 		BootID: bootID, Hostname: facts.Hostname, Kernel: facts.Kernel, OS: facts.OS, Arch: facts.Arch, CPUs: facts.CPUs,
-		Roles: roles, CongestionControls: controls, ControlsUnavailable: unavailable, ControlOptions: controlOptions(), Transports: trial.Transports(c),
+		Roles: roles, CongestionControls: controls, ControlsUnavailable: unavailable, ControlOptions: controlOptions(),
+		Transports: trial.Transports(c),
 		TransportOptions: map[protocol.TransportKind]map[string]protocol.ControlOption{
 			protocol.TransportINTCP: trial.INTCPFacts(c.Policy.RelayBufferBytes),
 		},
-		Offers: trial.Offers(), HoldsBudget: true, DataMTU: dataMTU(c), Settings: keeper.Snapshot(""), SettingsWritable: writable, SettingsRefused: refused, PerAckRefused: perAckRefused(),
+		Offers: trial.Offers(), HoldsBudget: true, DataMTU: dataMTU(c), Settings: keeper.Snapshot(""), SettingsWritable: writable,
+		SettingsRefused: refused, PerAckRefused: perAckRefused(),
 		TCPInfoBytes: length, DataHost: c.DataHost, SpoolFreeBytes: free, Policy: policyFacts(c, time.Now()),
 	}, errors.Join(controlsErr, lengthErr, freeErr)
 }

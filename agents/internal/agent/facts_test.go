@@ -76,8 +76,9 @@ func TestWhatTheOwnerAllowsIsAmongTheFacts(t *testing.T) {
 	facts = policyFacts(c, now)
 	_, offsetS := now.Zone()
 	require.Equal(t, &protocol.PolicyFacts{
-		MaxSeconds: 3600, MaxBytes: 2e9, MaxRateBps: 5e7, QuietHours: []string{"weekdays 18:00-23:00"}, UTCOffsetS: offsetS, ShortenAddresses: true,
-		Month: &protocol.MonthFacts{LimitBytes: 50e9, UsedBytes: 12e9, ResetsOn: "2026-12-20"},
+		MaxSeconds: 3600, MaxBytes: 2e9, MaxRateBps: 5e7, QuietHours: []string{"weekdays 18:00-23:00"}, UTCOffsetS: offsetS,
+		ShortenAddresses: true,
+		Month:            &protocol.MonthFacts{LimitBytes: 50e9, UsedBytes: 12e9, ResetsOn: "2026-12-20"},
 	}, facts)
 
 	require.NoError(t, os.WriteFile(filepath.Join(c.StateDir, "volume.json"), []byte("torn"), 0o600))

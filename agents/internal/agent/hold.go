@@ -46,7 +46,8 @@ func (a *Agent) dropOverdue(now time.Time) {
 // drop says what is missing before it deletes it: a crash in between leaves chunks that the server then discards.
 func (a *Agent) drop(ref protocol.RunRef, why protocol.Why) {
 	missing := append(ranges(a.spool.Keys(ref.RunID, ref.Attempt), why), a.badOnes(ref)...)
-	a.log.Warn("samples are dropped by the limits of this host's owner", "run_id", ref.RunID, "attempt", ref.Attempt, "why", why, "missing", missing)
+	a.log.Warn("samples are dropped by the limits of this host's owner", "run_id", ref.RunID, "attempt", ref.Attempt, "why", why, "missing",
+		missing)
 	if err := a.outbox.Add(ref, uploaded(ref, missing)); err != nil {
 		a.log.Error("samples are kept: that they go cannot be noted", "run_id", ref.RunID, "error", err)
 		return

@@ -72,10 +72,13 @@ func receiverStates(transport protocol.Transport) []killed {
 // newEmulatedWay is a sender and a receiver at an emulated link of three hops, with the agent of the sites between them.
 func newEmulatedWay(t *testing.T) *way {
 	t.Helper()
-	lane := emulate.Direction{Rate: emulate.Rate{ConstantBps: 50e6}, Queue: emulate.Queue{LimitBytes: 1_500_000}, Delay: emulate.Delay{BaseMs: 2}}
+	lane := emulate.Direction{Rate: emulate.Rate{ConstantBps: 50e6}, Queue: emulate.Queue{LimitBytes: 1_500_000},
+		Delay: emulate.Delay{BaseMs: 2}}
 	hop := emulate.Hop{Down: lane, Up: lane}
-	profile := emulate.Profile{Name: "hops", Orbit: "LEO", Seed: 1, Hops: []emulate.Hop{hop, hop, hop}, Facts: emulate.Facts{NominalRateBps: 50e6, BaseRttMs: 12}}
-	w, _ := onLink(t, profile, map[string]string{"sender": "sender-1", "relay-1": netlab.Relays, "receiver": netlab.Receiver}, "sender", "relay-1", "receiver")
+	profile := emulate.Profile{Name: "hops", Orbit: "LEO", Seed: 1, Hops: []emulate.Hop{hop, hop, hop},
+		Facts: emulate.Facts{NominalRateBps: 50e6, BaseRttMs: 12}}
+	w, _ := onLink(t, profile, map[string]string{"sender": "sender-1", "relay-1": netlab.Relays, "receiver": netlab.Receiver}, "sender",
+		"relay-1", "receiver")
 	return w
 }
 

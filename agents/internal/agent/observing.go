@@ -165,7 +165,8 @@ func (a *Agent) sendSome(ctx context.Context, store *observe.Store) (more bool, 
 		return err
 	})
 	a.sayRefused(reply, len(next))
-	if refused, isAnswer := errors.AsType[*uplink.StatusError](err); isAnswer && refused.IsOurs() && refused.Status == http.StatusUnprocessableEntity {
+	if refused, isAnswer := errors.AsType[*uplink.StatusError](err); isAnswer && refused.IsOurs() &&
+		refused.Status == http.StatusUnprocessableEntity {
 		a.log.Error("the server takes none of what was observed; it is dropped", "values", len(next), "error", err)
 		err = nil
 	}

@@ -82,9 +82,10 @@ func (o *observer) start(t *testing.T) {
 
 func newObserver(t *testing.T) *observer {
 	t.Helper()
-	o := &observer{hold: func(w http.ResponseWriter) { w.WriteHeader(http.StatusMethodNotAllowed) }, answer: func(w http.ResponseWriter, request protocol.ObservationsRequest) {
-		reply(w, map[string]int{"stored": len(request.Observations)})
-	}}
+	o := &observer{hold: func(w http.ResponseWriter) { w.WriteHeader(http.StatusMethodNotAllowed) },
+		answer: func(w http.ResponseWriter, request protocol.ObservationsRequest) {
+			reply(w, map[string]int{"stored": len(request.Observations)})
+		}}
 	modem := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		o.reads.Add(1)
 		_, _ = w.Write([]byte("SNR: 12.5 dB"))
@@ -104,12 +105,14 @@ func newObserver(t *testing.T) *observer {
 	}))
 	t.Cleanup(server.Close)
 	file := filepath.Join(t.TempDir(), "modem.yaml")
-	text := "name: modem\nurl: " + modem.URL + "\nformat: text\nevery_s: 5\nquantities:\n  - {quantity: modem.snr_db, unit: dB, pattern: 'SNR: ([0-9.]+)'}\n"
+	text := "name: modem\nurl: " + modem.URL +
+		"\nformat: text\nevery_s: 5\nquantities:\n  - {quantity: modem.snr_db, unit: dB, pattern: 'SNR: ([0-9.]+)'}\n"
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	c := config.Default()
 	c.Server, c.Name, c.StateDir, c.LockDir, c.DataHost = server.URL, "a", t.TempDir(), t.TempDir(), "127.0.0.1"
 	c.Observe.Link, c.Observe.ModemPages = "geo", []string{file}
-	a, err := agent.New(c, agent.Parts{Version: "test", Log: slog.New(slog.NewTextHandler(&o.log, nil)), Identity: config.Identity{AgentID: "a", Secret: "s"}, Host: settings.LinuxHost{}})
+	a, err := agent.New(c, agent.Parts{Version: "test", Log: slog.New(slog.NewTextHandler(&o.log, nil)),
+		Identity: config.Identity{AgentID: "a", Secret: "s"}, Host: settings.LinuxHost{}})
 	require.NoError(t, err)
 	a.HurryObserving()
 	o.agent, o.waiting = a, filepath.Join(c.StateDir, "observations", "waiting.jsonl")
@@ -123,7 +126,8 @@ func TestAnAgentReadsWhileARunIsOnAndSendsAfterIt(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- o.agent.WatchLink(ctx) }()
 	require.Eventually(t, func() bool { return o.reads.Load() > 0 }, patience, 10*time.Millisecond)
-	require.Never(t, func() bool { return o.received.Load() > 0 }, 300*time.Millisecond, 10*time.Millisecond, "nothing is sent while a run is on")
+	require.Never(t, func() bool { return o.received.Load() > 0 }, 300*time.Millisecond, 10*time.Millisecond,
+		"nothing is sent while a run is on")
 	end()
 	require.Eventually(t, func() bool { return o.received.Load() > 0 }, patience, 10*time.Millisecond)
 	stop()

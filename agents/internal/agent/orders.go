@@ -70,10 +70,12 @@ func (a *Agent) prepare(ctx context.Context, order *protocol.Prepare) {
 	}
 	// A server that was restored from a copy orders again what it does not know to be measured.
 	if place, err := a.spool.Replace(order.RunID, order.Attempt); err != nil {
-		a.decline(order.RunRef, protocol.ReasonInternal, fmt.Sprintf("samples of this attempt wait here from before, and cannot be moved: %v", err))
+		a.decline(order.RunRef, protocol.ReasonInternal, fmt.Sprintf("samples of this attempt wait here from before, and cannot be moved: %v",
+			err))
 		return
 	} else if place != "" {
-		a.log.Warn("this attempt was measured before, and is ordered again; its samples of then are kept and not uploaded", "run_id", order.RunID, "attempt", order.Attempt, "at", place)
+		a.log.Warn("this attempt was measured before, and is ordered again; its samples of then are kept and not uploaded", "run_id",
+			order.RunID, "attempt", order.Attempt, "at", place)
 	}
 	t := trial.New(a.trialEnv(), order, a.state.setStatus)
 	a.log.Info("run begins", "run_id", order.RunID, "attempt", order.Attempt)
@@ -171,5 +173,6 @@ func (a *Agent) discard(order *protocol.Discard) {
 		forget, how = a.spool.Discard, "deleted"
 	}
 	err := forget(order.RunID, order.Attempt)
-	a.log.Info("the run continues without this agent's chunks", "run_id", order.RunID, "attempt", order.Attempt, "reason", order.Reason, "chunks_are", how, "error", err)
+	a.log.Info("the run continues without this agent's chunks", "run_id", order.RunID, "attempt", order.Attempt, "reason",
+		order.Reason, "chunks_are", how, "error", err)
 }

@@ -140,7 +140,8 @@ func (a *Agent) qualifyIdle(request *protocol.PollRequest, now time.Time) {
 		return
 	}
 	if count, ref := a.outbox.Aside(); count > 0 {
-		request.Detail = new(fmt.Sprintf("%d events are set aside, of run %s among others: the server's side refuses them again and again; this agent's log says how", count, ref.RunID))
+		request.Detail = new(fmt.Sprintf("%d events are set aside, of run %s among others: the server's side refuses them again and again; "+
+			"this agent's log says how", count, ref.RunID))
 	}
 }
 

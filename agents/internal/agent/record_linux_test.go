@@ -127,8 +127,10 @@ func (r *record) blocks() map[int64]moments {
 func TestDeliveryTablesAreTheEmulatorsOwnRecord(t *testing.T) {
 	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	const size = 3_000_000
-	lane := emulate.Direction{Rate: emulate.Rate{ConstantBps: 20e6}, Queue: emulate.Queue{LimitBytes: 1_500_000}, Delay: emulate.Delay{BaseMs: 10}}
-	profile := emulate.Profile{Name: "still", Orbit: "terrestrial", Seed: 1, Down: lane, Up: lane, Facts: emulate.Facts{NominalRateBps: 20e6, BaseRttMs: 20}}
+	lane := emulate.Direction{Rate: emulate.Rate{ConstantBps: 20e6}, Queue: emulate.Queue{LimitBytes: 1_500_000},
+		Delay: emulate.Delay{BaseMs: 10}}
+	profile := emulate.Profile{Name: "still", Orbit: "terrestrial",
+		Seed: 1, Down: lane, Up: lane, Facts: emulate.Facts{NominalRateBps: 20e6, BaseRttMs: 20}}
 	w, lab := onLink(t, profile, map[string]string{"sender": "sender-1", "receiver": netlab.Receiver}, "sender", "receiver")
 	for _, e := range []struct {
 		transport protocol.Transport
@@ -167,7 +169,8 @@ func (w *way) requireAsRecorded(t *testing.T, recorded map[int64]moments, blocks
 		}
 		require.GreaterOrEqual(t, len(apart), least, column)
 		slices.Sort(apart)
-		t.Logf("%s: %d blocks, apart by %d µs in the median, %d at 95 %%, %d at most", column, len(apart), apart[len(apart)/2], apart[len(apart)*95/100], apart[len(apart)-1])
+		t.Logf("%s: %d blocks, apart by %d µs in the median, %d at 95 %%, %d at most",
+			column, len(apart), apart[len(apart)/2], apart[len(apart)*95/100], apart[len(apart)-1])
 		require.Less(t, apart[len(apart)/2], int64(exactUs), column)
 		require.Less(t, apart[len(apart)-1], int64(mostUs), column)
 	}

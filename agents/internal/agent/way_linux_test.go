@@ -54,11 +54,13 @@ func newWay(t *testing.T, relays int) *way {
 // run describes the way's next attempt.
 func (w *way) run(transport protocol.Transport, stop protocol.Stop) *fakeRun {
 	w.attempt++
-	run := &fakeRun{ref: protocol.RunRef{RunID: runID, Attempt: w.attempt}, prepare: map[string]*protocol.Prepare{}, upstream: map[string]string{}}
+	run := &fakeRun{ref: protocol.RunRef{RunID: runID, Attempt: w.attempt}, prepare: map[string]*protocol.Prepare{},
+		upstream: map[string]string{}}
 	last := len(w.names) - 1
 	for i, name := range w.names {
 		role, _ := roleOf(name)
-		flow := protocol.Flow{Flow: 1, Role: protocol.Role(role), Transport: transport, Ticket: fmt.Sprintf("dlt_%043d", w.attempt), Sender: protocol.Peer{Agent: "sender"}, Receivers: []protocol.Peer{{Agent: "receiver"}}}
+		flow := protocol.Flow{Flow: 1, Role: protocol.Role(role), Transport: transport, Ticket: fmt.Sprintf("dlt_%043d", w.attempt),
+			Sender: protocol.Peer{Agent: "sender"}, Receivers: []protocol.Peer{{Agent: "receiver"}}}
 		neighbour := func(hop int, agent, host string) protocol.Neighbour {
 			n := protocol.Neighbour{Peer: protocol.Peer{Agent: agent, Host: host}, Hop: hop}
 			if transport.Kind == protocol.TransportINTCP {
@@ -80,7 +82,8 @@ func (w *way) run(transport protocol.Transport, stop protocol.Stop) *fakeRun {
 			flow.ContentSeed = "00000000000000ff"
 		}
 		run.prepare[name] = &protocol.Prepare{
-			RunRef: run.ref, Roles: []protocol.Role{flow.Role}, Stop: stop, DeadlineS: 40, BaseRTTMs: 1, Settings: map[string]string{"net.ipv4.tcp_no_metrics_save": "1"},
+			RunRef: run.ref, Roles: []protocol.Role{flow.Role}, Stop: stop, DeadlineS: 40, BaseRTTMs: 1,
+			Settings: map[string]string{"net.ipv4.tcp_no_metrics_save": "1"},
 			Sampling: protocol.Sampling{SenderMs: 5, ReceiverMs: 10}, Flows: []protocol.Flow{flow},
 		}
 	}
@@ -123,7 +126,8 @@ func TestAnOriginThreeRelaysAndAConsumer(t *testing.T) {
 			require.Equal(t, point, outcome["point"])
 			require.Len(t, w.backend.trace(t, 1, point, "elapsed_us"), int(outcome["samples"].(float64)))
 		}
-		field := map[protocol.TransportKind]string{protocol.TransportINTCP: "arrived_bytes", protocol.TransportSplit: "received_bytes"}[transport.Kind]
+		field := map[protocol.TransportKind]string{protocol.TransportINTCP: "arrived_bytes",
+			protocol.TransportSplit: "received_bytes"}[transport.Kind]
 		for _, point := range []string{"hop-1", "hop-2", "hop-3"} {
 			values := w.backend.trace(t, 1, point, field)
 			arrived := float64(values[len(values)-1])

@@ -67,7 +67,8 @@ func checkKernel(isControl bool) error {
 func Explain(act, name string, err error) error {
 	switch {
 	case lacksPrivilege(), errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES) && !isVerifierVerdict(err):
-		return fmt.Errorf("%s %s: %w: run as root or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN, on a kernel that is not locked down for confidentiality%s", act, name, ErrNoPrivilege, lockdown())
+		return fmt.Errorf("%s %s: %w: run as root or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN, "+
+			"on a kernel that is not locked down for confidentiality%s", act, name, ErrNoPrivilege, lockdown())
 	case errors.Is(err, ebpf.ErrNotSupported), errors.Is(err, btf.ErrNotFound), isVerifierVerdict(err):
 		return fmt.Errorf("%s %s: %w: %w", act, name, ErrNotSupported, err)
 	}

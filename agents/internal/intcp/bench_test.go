@@ -126,10 +126,12 @@ func relayRows(b *testing.B) {
 	runtime.ReadMemStats(&after)
 	took, allocations := float64(r.spent.Nanoseconds())/float64(r.packets), float64(after.Mallocs-before.Mallocs)/float64(r.packets)
 	hosttest.Row{
-		Name: "INTCP relay without sockets, a packet", Value: took, Unit: "ns", Goal: "<= 1000", Remark: "in, checked, kept, and out again, with the interests for it",
+		Name: "INTCP relay without sockets, a packet", Value: took, Unit: "ns", Goal: "<= 1000",
+		Remark: "in, checked, kept, and out again, with the interests for it",
 	}.Print()
 	hosttest.Row{
-		Name: "the same, allocations", Value: math.Floor(1000*allocations) / 1000, Unit: "a packet", Goal: "<= 0", Remark: "of origin, relay and consumer together, to three decimals",
+		Name: "the same, allocations", Value: math.Floor(1000*allocations) / 1000, Unit: "a packet", Goal: "<= 0",
+		Remark: "of origin, relay and consumer together, to three decimals",
 	}.Print()
 }
 
@@ -160,7 +162,8 @@ func interestsRow(b *testing.B) {
 		worst = max(worst, most)
 		remark += fmt.Sprintf("; %s: %.4f", path.name, most)
 	}
-	hosttest.Row{Name: "INTCP interests beside the bytes of data", Value: worst, Unit: "ratio", Goal: "<= 0.02", Remark: "in virtual time" + remark}.Print()
+	hosttest.Row{Name: "INTCP interests beside the bytes of data", Value: worst, Unit: "ratio", Goal: "<= 0.02",
+		Remark: "in virtual time" + remark}.Print()
 }
 
 // BenchmarkStranger is what a node takes to refuse an OPEN of somebody without the key.

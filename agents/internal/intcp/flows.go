@@ -275,7 +275,8 @@ func (s *responder) sendClosing(p *closing, counts Counts, out *Outbox) {
 
 // turnAway tells a neighbour downstream that no more will come.
 func (n *Node) turnAway(r *reader, reason Reason) {
-	n.closings = append(n.closings, flowClosing{responder: r.responder, flow: r.key.flow, reason: reason, counts: r.place.counts, left: closeTimes})
+	n.closings = append(n.closings, flowClosing{responder: r.responder, flow: r.key.flow, reason: reason, counts: r.place.counts,
+		left: closeTimes})
 	n.removeReader(r)
 	n.wake = 0
 }

@@ -56,7 +56,8 @@ func steps(rtt, period time.Duration, rates ...float64) emulate.Profile {
 	profile := link(rates[0], rtt, 0)
 	profile.Down.Rate = emulate.Rate{Trace: &emulate.RateTrace{RepeatS: (period * time.Duration(len(rates))).Seconds()}}
 	for i, bps := range rates {
-		profile.Down.Rate.Trace.Points = append(profile.Down.Rate.Trace.Points, emulate.RatePoint{AtS: (period * time.Duration(i)).Seconds(), Bps: bps})
+		profile.Down.Rate.Trace.Points = append(profile.Down.Rate.Trace.Points,
+			emulate.RatePoint{AtS: (period * time.Duration(i)).Seconds(), Bps: bps})
 	}
 	return profile
 }
@@ -95,9 +96,11 @@ func TestLossOfDataAndOfInterests(t *testing.T) {
 			_, at := chain.consumer.State()
 			hop, counts := chain.nodes[0].HopCounts(testRun), chain.consumer.Counts()
 			rate := float64(chain.content.Length) * 8 / at.Seconds() / (1 - c.data)
-			t.Logf("%.1f Mb/s, resent %d, asked again %d, timeouts %d, floor %.3f", rate/1e6, hop.Resent, counts.AskedAgainUnits, counts.Timeouts, hop.LossFloor)
+			t.Logf("%.1f Mb/s, resent %d, asked again %d, timeouts %d, floor %.3f",
+				rate/1e6, hop.Resent, counts.AskedAgainUnits, counts.Timeouts, hop.LossFloor)
 			require.Greater(t, rate, 0.5*ceiling(20e6))
-			require.LessOrEqual(t, counts.AskedAgainUnits, hop.Resent/100+uint64(0.15*c.interests*14286), "hops repair, not the end") // seeds from 1 on have up to 531 at 30 % of interests
+			// Seeds from 1 on have up to 531 at 30 % of interests.
+			require.LessOrEqual(t, counts.AskedAgainUnits, hop.Resent/100+uint64(0.15*c.interests*14286), "hops repair, not the end")
 		})
 	}
 }
@@ -148,7 +151,8 @@ func TestAShallowQueueLosesLittle(t *testing.T) {
 
 func TestALongerWayIsNoQueue(t *testing.T) {
 	profile := link(20e6, 50*ms, 0)
-	profile.Down.Delay.Variations = []emulate.Variation{{HoldMs: 7000, Quantiles: []emulate.QuantilesMs{{Ratio: 0, DelayMs: 0}, {Ratio: 1, DelayMs: 60}}}}
+	profile.Down.Delay.Variations = []emulate.Variation{{HoldMs: 7000,
+		Quantiles: []emulate.QuantilesMs{{Ratio: 0, DelayMs: 0}, {Ratio: 1, DelayMs: 60}}}}
 	c := newChain(t, 5, DefaultOptions(), 1<<40, profile)
 	c.run(3*time.Second, nil)
 	got := c.over(60 * time.Second)

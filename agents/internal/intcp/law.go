@@ -81,7 +81,8 @@ type reading struct {
 }
 
 func newLaw() law {
-	return law{isStart: true, least: minimum{span: memory}, losses: minimum{span: memory}, peak: minimum{span: 2 * memory}, depth: minimum{span: memory}, held: minimum{span: time.Second}, rtt: newRoundTrip()}
+	return law{isStart: true, least: minimum{span: memory}, losses: minimum{span: memory}, peak: minimum{span: 2 * memory},
+		depth: minimum{span: memory}, held: minimum{span: time.Second}, rtt: newRoundTrip()}
 }
 
 // begin sets the first rate from the round trip of the handshake.
@@ -227,7 +228,8 @@ func (l *law) step(r reading, epoch time.Duration, limited bool) {
 // no queue is left: the way has become longer, and its delay is the new least one.
 func (l *law) reduce(r reading, goal, turn time.Duration) {
 	b := l.before
-	isFlat := b.isOver && l.loss <= l.lossFloor()+shallowExcess && r.carried <= 1.03*l.rate && (r.delay-b.delay).Abs() < max(time.Millisecond, b.delay/10)
+	isFlat := b.isOver && l.loss <= l.lossFloor()+shallowExcess && r.carried <= 1.03*l.rate &&
+		(r.delay-b.delay).Abs() < max(time.Millisecond, b.delay/10)
 	if isFlat && r.at >= l.changed+turn && l.rate < 0.97*b.carried {
 		l.least.reset(r.at, r.low)
 		l.before = reading{}

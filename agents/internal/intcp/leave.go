@@ -109,7 +109,8 @@ func (n *Node) call(now time.Duration, by *sealer, c Caller, out *Outbox) {
 func (n *Node) callMoved(now time.Duration, from Address, h head, b []byte, out *Outbox) {
 	for _, s := range n.senders {
 		isOfIt := func(r *reader) bool { return r.key.flow == h.flow && r.key.peer != from }
-		if h.sequence > s.interests.highest && slices.ContainsFunc(s.readers, isOfIt) && s.sealer.holds(upstream, s.peerSalt, h.sequence, b, len(b)-tagBytes) {
+		if h.sequence > s.interests.highest && slices.ContainsFunc(s.readers, isOfIt) &&
+			s.sealer.holds(upstream, s.peerSalt, h.sequence, b, len(b)-tagBytes) {
 			n.call(now, s.sealer, Caller{from, h.flow}, out)
 			return
 		}

@@ -81,7 +81,8 @@ type NodeCounts struct {
 func New(config Config) *Node {
 	return &Node{
 		policy: config.Policy, catchUp: max(config.CatchUp, catchUp), salt: config.Salt, salts: config.Salt, cookies: cookies{config.Secret},
-		options: map[uint64]*Options{}, hops: map[hopKey]*served{}, ups: map[uint64]*requester{}, past: map[uint64]HopCounts{}, expects: map[uint64]bool{}, places: map[placeKey]*place{}, gone: map[placeKey]*goneContent{}, watches: map[placeKey]*Watch{},
+		options: map[uint64]*Options{}, hops: map[hopKey]*served{}, ups: map[uint64]*requester{}, past: map[uint64]HopCounts{},
+		expects: map[uint64]bool{}, places: map[placeKey]*place{}, gone: map[placeKey]*goneContent{}, watches: map[placeKey]*Watch{},
 		readers: map[flowKey]*reader{}, up: map[flowKey]*upFlow{}, cache: cache{limitBytes: config.Policy.MaxCacheBytes, shelf: config.Shelf},
 		interest: interest{ranges: make([]byteRange, 0, 64), losts: make([]lostRun, 0, 128)},
 	}

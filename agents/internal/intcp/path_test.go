@@ -168,7 +168,8 @@ func TestTheClockOfANodeThatBeginsAnewIsNoQueue(t *testing.T) {
 			require.NoError(t, again.Ask(hopOf(testRun, 1, 2)))
 			c.run(c.now+500*ms, nil) // it is met again
 			first, later := c.over(time.Second), c.over(2*time.Second)
-			t.Logf("behind by %v, delay %v: %.1f, then %.1f Mb/s; queue %v", behind, delay, first/1e6, later/1e6, c.nodes[0].HopCounts(testRun).Queue)
+			t.Logf("behind by %v, delay %v: %.1f, then %.1f Mb/s; queue %v",
+				behind, delay, first/1e6, later/1e6, c.nodes[0].HopCounts(testRun).Queue)
 			require.Greater(t, first, 16e6)
 			require.Greater(t, later, 18e6)
 		}

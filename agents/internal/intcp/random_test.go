@@ -82,7 +82,8 @@ func newTree(t testing.TB, seed uint64) *tree {
 	contents := make([]Content, 1+rng.IntN(2))
 	e.addNode()
 	for i := range contents {
-		contents[i] = Content{Run: testRun, Name: Name{byte(1 + i)}, Length: 1 + rng.Uint64N(2_000_000), UnitBytes: uint16(1 + rng.IntN(MaxUnitBytes))}
+		contents[i] = Content{Run: testRun, Name: Name{byte(1 + i)}, Length: 1 + rng.Uint64N(2_000_000),
+			UnitBytes: uint16(1 + rng.IntN(MaxUnitBytes))}
 		if rng.IntN(4) > 0 {
 			contents[i].UnitBytes = MaxUnitBytes
 		}
@@ -284,7 +285,8 @@ func (e *tree) requireSmall() {
 }
 
 func (l *leaf) requireEnded(t testing.TB, state, shown string) {
-	require.Contains(t, []string{"complete", "link_lost", "stopped"}, state, "the consumer at node %d; it waits as long as its state is empty\n%s", l.node, shown)
+	require.Contains(t, []string{"complete", "link_lost", "stopped"}, state,
+		"the consumer at node %d; it waits as long as its state is empty\n%s", l.node, shown)
 	for unit, times := range l.came {
 		require.Equal(t, 1, times, "unit %d", unit)
 	}

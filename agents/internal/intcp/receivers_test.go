@@ -94,7 +94,8 @@ func TestReceiversAlongAWayShareItsCaches(t *testing.T) {
 		growth := float64(with.source.sizes[kindData])/float64(one.source.sizes[kindData]) - 1
 		copies := float64(without.source.sizes[kindData]) / float64(one.source.sizes[kindData])
 		ratio := mean(shared) / mean(single)
-		t.Logf("%2d receivers: %5.2f Mb/s at least with caches, %5.2f at most without, of means %.2f times; the source's hop carries %.1f %% more, or all of it %.2f times",
+		t.Logf("%2d receivers: %5.2f Mb/s at least with caches, %5.2f at most without, of means %.2f times; "+
+			"the source's hop carries %.1f %% more, or all of it %.2f times",
 			n, slices.Min(shared)/1e6, slices.Max(single)/1e6, ratio, 100*growth, copies)
 		require.GreaterOrEqual(t, slices.Min(shared), 0.9*alone)
 		require.LessOrEqual(t, slices.Max(single), 1.2/float64(n)*alone)

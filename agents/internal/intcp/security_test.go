@@ -47,13 +47,15 @@ func TestStrangersGetNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i := range 2000 {
 		stranger := addressOf(1000 + i)
-		p := open{head: head{kind: kindOpen, flow: uint32(i), sequence: 1}, run: testRun, hop: uint16(rng.IntN(600)), salt: 1, length: 1e6, unitBytes: 1400}
+		p := open{head: head{kind: kindOpen, flow: uint32(i), sequence: 1}, run: testRun, hop: uint16(rng.IntN(600)), salt: 1, length: 1e6,
+			unitBytes: 1400}
 		b := make([]byte, OpenBytes)
 		p.put(b)
 		sent := c.spoof(1, stranger, b)
 		require.LessOrEqual(t, sent, refusedBytes)
 		in, out = in+len(b), out+sent
-		interest := interest{head: head{kind: kindInterest, flow: uint32(i), sequence: 9}, rateKbps: 1e6, ttl: 255, ranges: []byteRange{{0, 1 << 20}}}
+		interest := interest{head: head{kind: kindInterest, flow: uint32(i), sequence: 9}, rateKbps: 1e6, ttl: 255,
+			ranges: []byteRange{{0, 1 << 20}}}
 		b = make([]byte, interest.size())
 		interest.put(b)
 		require.Zero(t, c.spoof(1, stranger, b))

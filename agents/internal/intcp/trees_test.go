@@ -18,7 +18,8 @@ var keptTrees = []struct {
 	seed  uint64
 	wrong string
 }{
-	{1795792505185746031, "What a relay had asked for on behalf of a requester that left came a packet each 100 ms, hop after hop, and kept its flows alive."},
+	{1795792505185746031,
+		"What a relay had asked for on behalf of a requester that left came a packet each 100 ms, hop after hop, and kept its flows alive."},
 	{1003078, "A consumer that had stopped was called each 20 ms, by its test."},
 	{1003853, "The same with one that was complete before it would have stopped."},
 	{1004976, "A consumer that looked for holes on a link that was lost counted as a storm of timers."},
@@ -112,7 +113,8 @@ func requireSound(t *testing.T, first uint64, n int) {
 	found, failed := findings{ends: map[string]int{}}, 0
 	for i := range uint64(n) {
 		if wrong := judge(t, func(t testing.TB) { runRandomTree(t, first+i, &found, nil) }); wrong != "" {
-			t.Errorf("tree %d: %s\nIt is repeated by\n  INTCP_TREES=1 INTCP_SEED=%d go test -count 1 ./internal/intcp -run TestRandomTrees", first+i, wrong, first+i)
+			t.Errorf("tree %d: %s\nIt is repeated by\n  INTCP_TREES=1 INTCP_SEED=%d go test -count 1 ./internal/intcp -run TestRandomTrees",
+				first+i, wrong, first+i)
 			if failed++; failed == mostFailed {
 				t.Fatalf("%d of %d trees failed", failed, i+1)
 			}

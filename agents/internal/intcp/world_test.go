@@ -95,8 +95,10 @@ func newWorld(t testing.TB, nodes int) *world {
 // join puts a link between a downstream and an upstream node: down carries data.
 func (w *world) join(downNode, upNode int, profile emulate.Profile, seed uint64) (data, interests *way) {
 	network := emulate.New(profile, seed)
-	data = &way{from: upNode, to: downNode, line: network.Line(emulate.Gateway, emulate.Receiver), wake: never, shared: map[*emulate.Packet]ends{}}
-	interests = &way{from: downNode, to: upNode, line: network.Line(emulate.Receiver, emulate.Gateway), wake: never, shared: map[*emulate.Packet]ends{}}
+	data = &way{from: upNode, to: downNode, line: network.Line(emulate.Gateway, emulate.Receiver), wake: never,
+		shared: map[*emulate.Packet]ends{}}
+	interests = &way{from: downNode, to: upNode, line: network.Line(emulate.Receiver, emulate.Gateway), wake: never,
+		shared: map[*emulate.Packet]ends{}}
 	w.ways = append(w.ways, data, interests)
 	return data, interests
 }

@@ -123,12 +123,14 @@ func indices(first, second []float64) []string {
 func hystartPairs() Section {
 	return Section{
 		Name: "hystart-pairs", Title: "Peters 2021, Figure 8b; Zhao 2022, Figure 6: HyStart on, off",
-		Text:     "Published: ratio 16.6 (conclusions: five), lead 40 and 45 s (120: to the end), RTT 0.7 s, Jain 1.0.",
-		head:     []string{"off over on, first 15 s", "first 60 s", "lead ends, s (runs)", "RTT, 60-120 s, ms", "both rates, Mb/s", "Jain, mean of runs", "Jain of mean rates"},
+		Text: "Published: ratio 16.6 (conclusions: five), lead 40 and 45 s (120: to the end), RTT 0.7 s, Jain 1.0.",
+		head: []string{"off over on, first 15 s", "first 60 s", "lead ends, s (runs)", "RTT, 60-120 s, ms", "both rates, Mb/s",
+			"Jain, mean of runs", "Jain of mean rates"},
 		variants: pairVariants(), runs: 10,
 		measure: func(v variant, runs int) []string {
 			is := together(v, runs, func(o *tcpmodel.Options) { o.HasHyStart = false },
-				func(p pair) float64 { return ratio(p, 15) }, func(p pair) float64 { return ratio(p, 60) }, leadEndS, steadyRtt, bothRates, lateFirst, lateSecond)
+				func(p pair) float64 { return ratio(p, 15) }, func(p pair) float64 { return ratio(p, 60) }, leadEndS, steadyRtt, bothRates, lateFirst,
+				lateSecond)
 			return append([]string{
 				fmt.Sprintf("%.1f", geometricMean(is[0])), fmt.Sprintf("%.1f", geometricMean(is[1])), median("%.0f", is[2]),
 				fmt.Sprintf("%.0f", mean(is[3])), fmt.Sprintf("%.0f", mean(is[4])),
@@ -145,8 +147,9 @@ func ratio(p pair, toS int) float64 {
 func hyblaPairs() Section {
 	return Section{
 		Name: "hybla-pairs", Title: "Zhao 2022, Figure 5: Cubic beside Hybla",
-		Text:     "Published: Hybla leads for 70 s; then fairly equal; RTT above 2 s, later 0.6 to just over 1 s.",
-		head:     []string{"Cubic less Hybla, 80-120 s, Mb/s (runs)", "Hybla over Cubic, first 70 s", "RTT, 60-120 s, ms", "longest RTT of the first 15 s, s", "times that Cubic cut its window", "Hybla"},
+		Text: "Published: Hybla leads for 70 s; then fairly equal; RTT above 2 s, later 0.6 to just over 1 s.",
+		head: []string{"Cubic less Hybla, 80-120 s, Mb/s (runs)", "Hybla over Cubic, first 70 s", "RTT, 60-120 s, ms",
+			"longest RTT of the first 15 s, s", "times that Cubic cut its window", "Hybla"},
 		variants: pairVariants(), runs: 10,
 		measure: func(v variant, runs int) []string {
 			is := together(v, runs, func(o *tcpmodel.Options) { o.IsHybla = true },

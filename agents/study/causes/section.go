@@ -61,7 +61,8 @@ const (
 
 // Sections are all questions, in the order of the page.
 func Sections() []Section {
-	return []Section{buffers(), defaults(), objects(), downloads(), steady(), cubicPairs(), hystartPairs(), hyblaPairs(), leo(), groundSearch(), groundPairs()}
+	return []Section{buffers(), defaults(), objects(), downloads(), steady(), cubicPairs(), hystartPairs(), hyblaPairs(), leo(),
+		groundSearch(), groundPairs()}
 }
 
 // Only leaves the variants whose name has a part.

@@ -67,7 +67,8 @@ func run(tests []marked, flags []string) int {
 	if len(names) == 0 {
 		return 0
 	}
-	arguments := append([]string{"test", "-p", "1", "-count", "1", "-timeout", "30m", "-run", "^(" + strings.Join(names, "|") + ")$"}, flags...)
+	arguments := append([]string{"test", "-p", "1", "-count", "1", "-timeout", "30m", "-run", "^(" + strings.Join(names, "|") + ")$"},
+		flags...)
 	command := exec.Command("go", append(arguments, slices.Compact(folders)...)...) //nolint:gosec // the flags are the caller's
 	command.Stdout, command.Stderr = os.Stdout, os.Stderr
 	err := command.Run()

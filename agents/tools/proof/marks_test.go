@@ -73,7 +73,8 @@ func TestPackagesWithoutTheRaceDetectorStartNoGoroutine(t *testing.T) {
 }
 
 func TestASampleIsRepeatedByItsSeed(t *testing.T) {
-	tests := []marked{{folder: "a", name: "TestA", part: "kernel"}, {folder: "a", name: "TestB", part: "faults", measures: true}, {folder: "a", name: "TestC"}}
+	tests := []marked{{folder: "a", name: "TestA", part: "kernel"}, {folder: "a", name: "TestB", part: "faults", measures: true},
+		{folder: "a", name: "TestC"}}
 	seen := map[string]int{}
 	for seed := range uint64(50) {
 		drawn := choose(tests, "sample", seed)

@@ -206,7 +206,8 @@ func (c Config) Validate() error {
 		return errors.New("data_host: name the address at which other agents reach this host")
 	case c.DataPort < 0 || c.DataPort > 65535:
 		return fmt.Errorf("data_port: %d is not a port; use 0 for one that the kernel picks", c.DataPort)
-	case c.SpoolMaxBytes < 0 || c.Policy.MaxSeconds < 0 || c.Policy.MaxBytes < 0 || c.Policy.MaxRateBps < 0 || c.Policy.MonthlyBytes < 0, c.Policy.RelayFlows < 0, c.Policy.RelayCacheBytes < 0, c.Policy.RelayBufferBytes < 0,
+	case c.SpoolMaxBytes < 0 || c.Policy.MaxSeconds < 0 || c.Policy.MaxBytes < 0 || c.Policy.MaxRateBps < 0 || c.Policy.MonthlyBytes < 0,
+		c.Policy.RelayFlows < 0, c.Policy.RelayCacheBytes < 0, c.Policy.RelayBufferBytes < 0,
 		c.Policy.HoldDays < 0, c.Policy.HoldBytes < 0, c.Policy.UploadBps < 0:
 		return errors.New("limits must not be negative; use 0 for no limit")
 	case !isFinite(c.Policy.MaxSeconds) || !isFinite(c.Policy.HoldDays):

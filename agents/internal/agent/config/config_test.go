@@ -107,7 +107,8 @@ func TestTheOwnersPolicyReplacesTheKeysThatItNames(t *testing.T) {
 	want.MaxSeconds, want.MaxBytes, want.Settings = 60, 5, []string{"net.ipv4.tcp_no_metrics_save"}
 	require.Equal(t, want, c.Policy)
 
-	for content, why := range map[string]string{"max_second: 60": "max_second", "max_bytes: -1": "negative", "hold_days: -1": "negative", "upload_bps: -1": "negative", "hold_days: .nan": "hold_days", "max_seconds: .inf": "max_seconds"} {
+	for content, why := range map[string]string{"max_second: 60": "max_second", "max_bytes: -1": "negative", "hold_days: -1": "negative",
+		"upload_bps: -1": "negative", "hold_days: .nan": "hold_days", "max_seconds: .inf": "max_seconds"} {
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 		heeded := c
 		require.ErrorContains(t, heeded.Heed(path), why)

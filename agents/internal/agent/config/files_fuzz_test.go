@@ -13,7 +13,8 @@ import (
 
 // FuzzHeed looks for an owner's policy that makes the agent panic, or that is taken and cannot be carried out.
 func FuzzHeed(f *testing.F) {
-	fuzztest.Add(f, []byte("max_seconds: 60\nmax_bytes: 1000\nreset_day: 3\nhold_days: 2.5\nsettings: [tcp_rmem]\nquiet_hours: [weekdays 18:00-23:00]\n"), nil)
+	fuzztest.Add(f, []byte("max_seconds: 60\nmax_bytes: 1000\nreset_day: 3\nhold_days: 2.5\nsettings: [tcp_rmem]\nquiet_hours: "+
+		"[weekdays 18:00-23:00]\n"), nil)
 	f.Fuzz(func(t *testing.T, content []byte) {
 		path := filepath.Join(t.TempDir(), "policy.yaml")
 		require.NoError(t, os.WriteFile(path, content, 0o600))

@@ -16,7 +16,8 @@ func FuzzParse(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	short := []byte("server: https://downlink.example\nname: dish\ndata_host: 192.0.2.1\npolicy: {max_seconds: 60, quiet_hours: [weekdays 18:00-23:00]}\n")
+	short := []byte("server: https://downlink.example\nname: dish\ndata_host: 192.0.2.1\npolicy: {max_seconds: 60, quiet_hours: " +
+		"[weekdays 18:00-23:00]}\n")
 	_, err = config.Parse(short)
 	require.NoError(f, err)
 	fuzztest.Add(f, reference, short)

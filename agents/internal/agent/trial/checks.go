@@ -54,7 +54,8 @@ func interval(order *protocol.Prepare, role protocol.Role) time.Duration {
 func checkClock(clock ServerClock, now time.Time) error {
 	estimate, known := clock.Estimate(now)
 	if !known || estimate.Error > uplink.Tolerance {
-		return fail(protocol.ReasonClockUnsure, "the server's clock is known only within %s here; the control channel is too slow", estimate.Error.Round(time.Millisecond))
+		return fail(protocol.ReasonClockUnsure, "the server's clock is known only within %s here; the control channel is too slow",
+			estimate.Error.Round(time.Millisecond))
 	}
 	return nil
 }
@@ -83,7 +84,8 @@ func checkTrace(flow int, stats tcpinfo.Stats, asked time.Duration, result trans
 	case stats.Samples == 0:
 		return fail(protocol.ReasonNoSamples, "flow %d has no samples: the kernel gave no TCP_INFO", flow)
 	case float64(stats.Samples) < thinRatio*expected:
-		return fail(protocol.ReasonThinTrace, "flow %d has %d samples where %.0f were asked for; this host was too busy", flow, stats.Samples, expected)
+		return fail(protocol.ReasonThinTrace, "flow %d has %d samples where %.0f were asked for; this host was too busy",
+			flow, stats.Samples, expected)
 	case stats.LongestGapUs > gapLimit.Microseconds():
 		return fail(protocol.ReasonThinTrace, "flow %d has no sample for %.1f s; this host was too busy", flow, float64(stats.LongestGapUs)/1e6)
 	}

@@ -30,7 +30,8 @@ var engines = []engine{
 	{"tcp", protocol.Transport{Kind: protocol.TransportTCP, CC: "reno"}, 0},
 	{"split", protocol.Transport{Kind: protocol.TransportSplit, CC: "reno", RelayCC: "cubic"}, 2},
 	{"intcp", protocol.Transport{Kind: protocol.TransportINTCP, Options: map[string]any{
-		"buffer_bytes": 150000.0, "window_bytes": 8388608.0, "cache": "on", "recovery": "hop", "rate": "hop", "handover": "ask", "hole_packets": 3.0,
+		"buffer_bytes": 150000.0, "window_bytes": 8388608.0, "cache": "on", "recovery": "hop", "rate": "hop", "handover": "ask",
+		"hole_packets": 3.0,
 	}}, 2},
 }
 
@@ -102,7 +103,8 @@ func (w *way) stop(stop protocol.Stop) {
 // start prepares all agents and gives them their go.
 func (w *way) start(t *testing.T) {
 	t.Helper()
-	w.trials, w.ended, w.cancel = make([]*trial.Trial, len(w.rigs)), make([]<-chan error, len(w.rigs)), make([]context.CancelCauseFunc, len(w.rigs))
+	w.trials, w.ended, w.cancel = make([]*trial.Trial, len(w.rigs)), make([]<-chan error, len(w.rigs)), make([]context.CancelCauseFunc,
+		len(w.rigs))
 	addresses := make([]string, len(w.rigs))
 	for i, r := range w.rigs {
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -285,7 +287,8 @@ func TestEveryEngineOffersMessages(t *testing.T) {
 }
 
 func TestAnOfferThatNobodyCanMakeIsRefused(t *testing.T) {
-	for why, offer := range map[string]protocol.Offer{"message_bytes": {MessageBytes: 0, EveryMs: 5}, "every_ms": {MessageBytes: 5, EveryMs: 2000}} {
+	for why, offer := range map[string]protocol.Offer{"message_bytes": {MessageBytes: 0, EveryMs: 5},
+		"every_ms": {MessageBytes: 5, EveryMs: 2000}} {
 		w := newWay(t, engines[0])
 		w.orders[0].Flows[0].Offer = &offer
 		_, ended := w.rigs[0].begin(t.Context(), w.orders[0])
@@ -352,7 +355,8 @@ func TestEveryEngineSaysWhenAPlaceIsLost(t *testing.T) {
 					continue
 				}
 				if kinds := r.kinds(); kinds[len(kinds)-1] == protocol.KindFailed { // what was under way to it was dropped
-					require.Contains(t, []protocol.Reason{protocol.ReasonConnectFailed, protocol.ReasonNoSamples}, r.failure(t).Reason, "lost %d, at %d", lost, i)
+					require.Contains(t, []protocol.Reason{protocol.ReasonConnectFailed, protocol.ReasonNoSamples}, r.failure(t).Reason, "lost %d, at %d",
+						lost, i)
 					continue
 				}
 				require.Contains(t, []protocol.Ended{protocol.EndedPeerClosed, protocol.EndedLinkLost}, r.outcome(t).Ended, "lost %d, at %d", lost, i)

@@ -194,15 +194,17 @@ func (f *flowRun) sendPlan(port *transfer.Port) transfer.SendPlan {
 	limits := f.trial.limits()
 	return transfer.SendPlan{
 		Port: port, Flow: f.flow.Flow, Patience: limits.DialLimit() + connectSlack, Stop: f.trial.stop(f.flow),
-		Limits: limits, Begin: f.begin(), AppBytes: f.appBytes, Budget: f.trial.budget, UnsentBytes: transfer.UnsentBytes(f.flow.Transport.PacingRateBps),
-		Offer: offerOf(f.flow), Write: f.write,
+		Limits: limits, Begin: f.begin(), AppBytes: f.appBytes, Budget: f.trial.budget,
+		UnsentBytes: transfer.UnsentBytes(f.flow.Transport.PacingRateBps),
+		Offer:       offerOf(f.flow), Write: f.write,
 	}
 }
 
 func (f *flowRun) receivePlan(peer string) transfer.ReceivePlan {
 	return transfer.ReceivePlan{
 		Address: peer, Ticket: f.flow.Ticket, Stop: f.trial.stop(f.flow), Limits: f.trial.limits(), DialAt: f.begin(),
-		Silence: f.mostSilence(), AppBytes: f.appBytes, Budget: f.trial.budget, MayBeLoopback: isLoopback(f.trial.env.Config.DataHost), MayDial: f.trial.mayDial(f.flow), Read: f.read,
+		Silence: f.mostSilence(), AppBytes: f.appBytes, Budget: f.trial.budget, MayBeLoopback: isLoopback(f.trial.env.Config.DataHost),
+		MayDial: f.trial.mayDial(f.flow), Read: f.read,
 	}
 }
 
@@ -324,13 +326,15 @@ func (f *flowRun) outcome(result transfer.Result) protocol.Outcome {
 		result.Ended = transfer.EndedAborted
 	}
 	outcome := protocol.Outcome{
-		Flow: f.flow.Flow, Point: f.flow.Point(), AskedCC: f.askedCC(), ActualCC: f.actualCC, CCVersion: f.ccVersion, HystartExits: countHystart().since(f.before),
-		StartedUs: f.sinceZero(result.Connected), FirstByteUs: f.sinceZero(result.FirstByte), LastByteUs: f.sinceZero(result.LastByte),
+		Flow: f.flow.Flow, Point: f.flow.Point(), AskedCC: f.askedCC(), ActualCC: f.actualCC, CCVersion: f.ccVersion,
+		HystartExits: countHystart().since(f.before),
+		StartedUs:    f.sinceZero(result.Connected), FirstByteUs: f.sinceZero(result.FirstByte), LastByteUs: f.sinceZero(result.LastByte),
 		AppBytes: f.appBytes.Load(), LocalAddress: result.Local, PeerAddress: result.Peer, HandshakeRTTUs: f.handshakeRTT,
 		TCPInfoBytes: f.stats.TCPInfoBytes, Samples: f.stats.Samples, Chunks: f.stats.Blocks,
 		Sampling: cmp.Or(f.sampling, protocol.SamplingPolled), DroppedSamples: f.stats.Dropped,
 		AchievedRateHz: f.stats.AchievedRateHz, LatenessMeanUs: f.stats.LatenessMeanUs, LatenessMaxUs: f.stats.LatenessMaxUs,
-		Way: f.way, WayAtEnd: wayBetween(result.Local, result.Peer), Ended: protocol.Ended(result.Ended), WrongAt: f.wrongAt(), Delivery: f.endHalf(), Sites: f.sites,
+		Way: f.way, WayAtEnd: wayBetween(result.Local, result.Peer), Ended: protocol.Ended(result.Ended), WrongAt: f.wrongAt(),
+		Delivery: f.endHalf(), Sites: f.sites,
 	}
 	if detail := strings.Join(slices.DeleteFunc([]string{result.Detail, f.note}, isEmpty), "; "); detail != "" {
 		outcome.Detail = new(protocol.Sentence(detail))

@@ -65,7 +65,8 @@ func intcpOptions(given map[string]any) (options intcp.Options, err error) {
 		switch {
 		case len(option.Choices) > 0 && (!isText || !slices.Contains(option.Choices, text)):
 			return options, fmt.Errorf("%s must be one of %v, not %v", name, option.Choices, given[name])
-		case len(option.Choices) == 0 && !(isNumber && number >= float64(option.Min) && number <= float64(option.Max) && number == float64(int64(number))):
+		case len(option.Choices) == 0 && !(isNumber && number >= float64(option.Min) && number <= float64(option.Max) &&
+			number == float64(int64(number))):
 			return options, fmt.Errorf("%s must be a whole number from %d to %d, not %v", name, option.Min, option.Max, given[name])
 		}
 		isFirst := len(option.Choices) > 0 && text == option.Choices[0]
@@ -98,7 +99,8 @@ func (f *flowRun) overINTCP(ports *ports, peer string) transfer.Carrier {
 	limits := f.trial.limits()
 	stream, _ := streamOf(f.flow) // relays have none; that of ends was checked when the port was opened
 	plan := intcpsocket.FlowPlan{
-		Home: ports.home, Content: f.trial.content(f.flow), IsShared: f.trial.isShared(f.flow), Stream: stream, Stop: f.trial.stop(f.flow), Limits: limits, Begin: f.begin(),
+		Home: ports.home, Content: f.trial.content(f.flow), IsShared: f.trial.isShared(f.flow), Stream: stream, Stop: f.trial.stop(f.flow),
+		Limits: limits, Begin: f.begin(),
 		Patience: limits.DialLimit(), Upstream: peer, AppBytes: f.appBytes, Budget: f.trial.budget, Offer: offerOf(f.flow),
 	}
 	look := func(row []int64) { f.readNode(ports.home, row) }

@@ -14,7 +14,8 @@ import (
 
 // TestALateNodeSpoilsARunOverAnEmulatedLink keeps a node from its socket while datagrams wait there.
 func TestALateNodeSpoilsARunOverAnEmulatedLink(t *testing.T) {
-	home, err := intcpsocket.Open(intcpsocket.Plan{Address: "127.0.0.1:0", Run: 1, Options: intcp.DefaultOptions(), Policy: intcp.DefaultPolicy()})
+	home, err := intcpsocket.Open(intcpsocket.Plan{Address: "127.0.0.1:0",
+		Run: 1, Options: intcp.DefaultOptions(), Policy: intcp.DefaultPolicy()})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, home.Close()) }()
 	require.NoError(t, new(linkRun).checkNode(home), "it has done nothing late yet")

@@ -46,7 +46,8 @@ func (t *Trial) openLink(ctx context.Context) (*linkRun, error) {
 }
 
 func linkFailed(path string, err error) error {
-	return fail(protocol.ReasonLinkControl, "%v (%s, link_control in this agent's configuration; `downlink-agent link up --link-control` makes it)", err, path)
+	return fail(protocol.ReasonLinkControl,
+		"%v (%s, link_control in this agent's configuration; `downlink-agent link up --link-control` makes it)", err, path)
 }
 
 // restart lets the link's course begin at the run's zero, and keeps its log from there on.
@@ -115,7 +116,9 @@ func (l *linkRun) end(outcomes []protocol.Outcome) (*protocol.LinkOutcome, error
 		found.Detail, found.CountedFlows = &detail, []int{} // it has not counted everything
 	}
 	if float64(found.LateSamples) > mostLateRatio*float64(l.ended.Rows) {
-		return found, fail(protocol.ReasonEmulatorLate, "the emulated link was late: in %d of %d moments packets left more than %s after their time, the worst %s; let this machine do less beside the run",
+		return found, fail(protocol.ReasonEmulatorLate,
+			"the emulated link was late: in %d of %d moments packets left more than %s after their time, the worst %s; "+
+				"let this machine do less beside the run",
 			found.LateSamples, l.ended.Rows, time.Duration(found.LateLimitUs)*time.Microsecond, time.Duration(found.LatenessMaxUs)*time.Microsecond)
 	}
 	return found, nil
@@ -131,7 +134,9 @@ func (l *linkRun) checkNode(home *intcpsocket.Home) error {
 	if float64(late.Late) <= mostLateMoments*float64(late.Moments) {
 		return nil
 	}
-	return fail(protocol.ReasonEmulatorLate, "INTCP was late on this machine, which emulates the link: %d of %d moments came more than %s after their time, the worst %s; let it do less beside the run",
+	return fail(protocol.ReasonEmulatorLate,
+		"INTCP was late on this machine, which emulates the link: %d of %d moments came more than %s after their time, the worst %s; "+
+			"let it do less beside the run",
 		late.Late, late.Moments, intcpsocket.LateAfter, late.Most.Round(time.Millisecond))
 }
 

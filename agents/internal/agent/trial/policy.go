@@ -39,7 +39,8 @@ func refuse(format string, values ...any) *Failure {
 func checkNumbers(order *protocol.Prepare, _ config.Config) error {
 	stop, sampling := order.Stop, order.Sampling
 	switch {
-	case (stop.Seconds == nil) == (stop.Bytes == nil), stop.Seconds != nil && !isDuration(*stop.Seconds), stop.Bytes != nil && *stop.Bytes <= 0:
+	case (stop.Seconds == nil) == (stop.Bytes == nil), stop.Seconds != nil && !isDuration(*stop.Seconds),
+		stop.Bytes != nil && *stop.Bytes <= 0:
 		return refuse("the stop rule must be a positive number of bytes, or of seconds up to %d", longestS)
 	case !isDuration(order.DeadlineS):
 		return refuse("the deadline of %g s is not above 0 and at most %d s", order.DeadlineS, longestS)
@@ -83,7 +84,8 @@ func checkTransports(order *protocol.Prepare, _ config.Config) error {
 	for _, flow := range order.Flows {
 		switch kind := flow.Transport.Kind; {
 		case transports[kind] == nil:
-			return fail(protocol.ReasonCCUnavailable, "flow %d asks for the transport %q, which this agent does not have; it has intcp, probe, split and tcp", flow.Flow, kind)
+			return fail(protocol.ReasonCCUnavailable,
+				"flow %d asks for the transport %q, which this agent does not have; it has intcp, probe, split and tcp", flow.Flow, kind)
 		case len(flow.Receivers) != 1 && kind != protocol.TransportINTCP:
 			return refuse("flow %d has %d receivers, and %s carries a flow to one", flow.Flow, len(flow.Receivers), kind)
 		}
@@ -128,7 +130,8 @@ func checkProbeFlows(order *protocol.Prepare) error {
 		}
 		switch every := probeInterval(flow); {
 		case every < transfer.LeastProbeInterval, every > transfer.MostProbeInterval:
-			return refuse("flow %d asks for a probe every %s, and from %s to %s are allowed", flow.Flow, every, transfer.LeastProbeInterval, transfer.MostProbeInterval)
+			return refuse("flow %d asks for a probe every %s, and from %s to %s are allowed",
+				flow.Flow, every, transfer.LeastProbeInterval, transfer.MostProbeInterval)
 		case order.Stop.Seconds == nil:
 			return refuse("flow %d sends probes, and the run stops by bytes; probes need a stop rule in seconds", flow.Flow)
 		case sent > 1:
@@ -212,7 +215,8 @@ func checkRates(order *protocol.Prepare, c config.Config) error {
 		left -= *rate
 	}
 	if each, askers := intcpShareBps(order, most); most > 0 && askers > 0 && each == 0 {
-		return refuse("this host's policy (max_rate_bps) allows %d b/s for all flows together, and the paced flows leave %d b/s for INTCP; give them lower pacing rates", most, left)
+		return refuse("this host's policy (max_rate_bps) allows %d b/s for all flows together, and the paced flows leave %d b/s for INTCP; "+
+			"give them lower pacing rates", most, left)
 	}
 	return nil
 }

@@ -58,10 +58,13 @@ func TestWhatTheHostsOwnerForbidsIsRefused(t *testing.T) {
 	}{
 		{"setting", config.Policy{Settings: []string{"tcp_cubic.hystart"}}, nil, rmem},
 		{"seconds", config.Policy{MaxSeconds: 0.1, Settings: []string{"*"}}, nil, "0 s"},
-		{"bytes", config.Policy{MaxBytes: 10, Settings: []string{"*"}}, func(o *protocol.Prepare) { o.Stop = protocol.Stop{Bytes: new(int64(11))} }, "11 bytes"},
-		{"duration of a stop by bytes", config.Policy{MaxSeconds: 5, Settings: []string{"*"}}, func(o *protocol.Prepare) { o.Stop = protocol.Stop{Bytes: new(int64(11))} }, "10 s"},
+		{"bytes", config.Policy{MaxBytes: 10, Settings: []string{"*"}},
+			func(o *protocol.Prepare) { o.Stop = protocol.Stop{Bytes: new(int64(11))} }, "11 bytes"},
+		{"duration of a stop by bytes", config.Policy{MaxSeconds: 5, Settings: []string{"*"}},
+			func(o *protocol.Prepare) { o.Stop = protocol.Stop{Bytes: new(int64(11))} }, "10 s"},
 		{"unpaced flow", config.Policy{MaxRateBps: 1e6, Settings: []string{"*"}}, nil, "pacing"},
-		{"fast flow", config.Policy{MaxRateBps: 1e6, Settings: []string{"*"}}, func(o *protocol.Prepare) { o.Flows[0].Transport.PacingRateBps = new(int64(2e6)) }, "pacing"},
+		{"fast flow", config.Policy{MaxRateBps: 1e6, Settings: []string{"*"}},
+			func(o *protocol.Prepare) { o.Flows[0].Transport.PacingRateBps = new(int64(2e6)) }, "pacing"},
 		{"bytes of all flows together", config.Policy{MaxBytes: 15, Settings: []string{"*"}}, func(o *protocol.Prepare) {
 			o.Stop = protocol.Stop{Bytes: new(int64(8))}
 			addFlow(o)
@@ -110,13 +113,15 @@ func TestAnOrderThatNoAgentShouldFollowIsRefused(t *testing.T) {
 		"a thousand flows": {func(o *protocol.Prepare) {
 			addFlows(o, 999)
 		}, "1000 flows"},
-		"one flow too many":                           {func(o *protocol.Prepare) { addFlows(o, 64) }, "65 flows"},
-		"a round trip beyond the longest":             {func(o *protocol.Prepare) { o.BaseRTTMs = 10_001 }, "round-trip"},
-		"a sampling interval beyond the longest":      {func(o *protocol.Prepare) { o.Sampling.SenderMs = 2001 }, "sampling"},
-		"no bytes":                                    {func(o *protocol.Prepare) { o.Stop = protocol.Stop{Bytes: new(int64(0))} }, "stop rule"},
-		"a pacing rate of nothing":                    {func(o *protocol.Prepare) { o.Flows[0].Transport.PacingRateBps = new(int64(0)) }, "pacing rate"},
-		"a negative pacing rate":                      {func(o *protocol.Prepare) { o.Flows[0].Transport.PacingRateBps = new(int64(-8)) }, "pacing rate"},
-		"a flow twice":                                {func(o *protocol.Prepare) { o.Flows = append(o.Flows, o.Flows[0]) }, "twice"},
+		"one flow too many":                      {func(o *protocol.Prepare) { addFlows(o, 64) }, "65 flows"},
+		"a round trip beyond the longest":        {func(o *protocol.Prepare) { o.BaseRTTMs = 10_001 }, "round-trip"},
+		"a sampling interval beyond the longest": {func(o *protocol.Prepare) { o.Sampling.SenderMs = 2001 }, "sampling"},
+		"no bytes":                               {func(o *protocol.Prepare) { o.Stop = protocol.Stop{Bytes: new(int64(0))} }, "stop rule"},
+		"a pacing rate of nothing": {func(o *protocol.Prepare) { o.Flows[0].Transport.PacingRateBps = new(int64(0)) },
+			"pacing rate"},
+		"a negative pacing rate": {func(o *protocol.Prepare) { o.Flows[0].Transport.PacingRateBps = new(int64(-8)) },
+			"pacing rate"},
+		"a flow twice": {func(o *protocol.Prepare) { o.Flows = append(o.Flows, o.Flows[0]) }, "twice"},
 		"a flow in a role that the run does not have": {func(o *protocol.Prepare) { o.Flows[0].Role = protocol.RoleReceiver }, "receiver"},
 		"two receivers of a flow over TCP": {func(o *protocol.Prepare) {
 			o.Flows[0].Receivers = append(o.Flows[0].Receivers, protocol.Peer{Agent: "other"})

@@ -115,7 +115,8 @@ func (t *Trial) content(flow protocol.Flow) intcp.Content {
 	if t.order.Stop.Bytes != nil {
 		length = uint64(*t.order.Stop.Bytes)
 	}
-	return intcp.Content{Run: runNumber(t.order.RunRef), Name: contentName(t.order.RunRef, contentOf(flow)), Length: length, UnitBytes: uint16(unit)}
+	return intcp.Content{Run: runNumber(t.order.RunRef), Name: contentName(t.order.RunRef, contentOf(flow)), Length: length,
+		UnitBytes: uint16(unit)}
 }
 
 // contentOf is the flow whose content one moves.

@@ -23,7 +23,8 @@ func TestARelayReachesThePublicInternetAlone(t *testing.T) {
 		require.Error(t, refuseNeighbour(netip.MustParseAddr(text), config.Policy{}), text)
 	}
 	taken := []string{
-		"8.8.8.8", "100.63.255.255", "100.128.0.0", "172.32.0.1", "198.18.0.1", "198.19.255.255", "198.20.0.1", "2a00:1450:4001::1", "2001:4860::1",
+		"8.8.8.8", "100.63.255.255", "100.128.0.0", "172.32.0.1", "198.18.0.1", "198.19.255.255", "198.20.0.1", "2a00:1450:4001::1",
+		"2001:4860::1",
 		"::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1", "2003::1", "192.0.2.1", "198.51.100.1", "203.0.113.1", "2001:db8::1",
 	}
 	for _, text := range taken {
@@ -42,11 +43,13 @@ func TestARelayReachesThePublicInternetAlone(t *testing.T) {
 func TestAReceiverIsNotSteeredIntoItsOwnNetwork(t *testing.T) {
 	never := []string{
 		"169.254.169.254", "169.254.1.1", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "100.100.100.200", "0.0.0.0", "::", "224.0.0.1", "ff02::1",
-		"::ffff:169.254.169.254", "64:ff9b::169.254.169.254", "2002:a9fe:a9fe::1", "127.0.0.1", "::1", "::ffff:127.0.0.1", "64:ff9b::127.0.0.1", "2002:7f00:1::",
+		"::ffff:169.254.169.254", "64:ff9b::169.254.169.254", "2002:a9fe:a9fe::1", "127.0.0.1", "::1", "::ffff:127.0.0.1", "64:ff9b::127.0.0.1",
+		"2002:7f00:1::",
 	}
 	inner := []string{"10.0.0.1", "172.16.3.4", "192.168.1.1", "100.64.0.7", "fd12::1", "64:ff9b::10.0.0.1", "2002:c0a8:101::1"}
 	for _, publicOnly := range []bool{false, true} {
-		trial := &Trial{order: &protocol.Prepare{}, env: Env{Config: config.Config{DataHost: "203.0.113.7", Policy: config.Policy{PublicOnly: publicOnly}}}}
+		trial := &Trial{order: &protocol.Prepare{}, env: Env{Config: config.Config{DataHost: "203.0.113.7",
+			Policy: config.Policy{PublicOnly: publicOnly}}}}
 		for _, role := range []protocol.Role{protocol.RoleReceiver, protocol.RoleRelay} {
 			may := trial.mayDial(protocol.Flow{Role: role})
 			for _, text := range never {

@@ -14,7 +14,8 @@ func pacedFlow(role protocol.Role, bps int64) protocol.Flow {
 }
 
 func intcpFlow(role protocol.Role, askers int) protocol.Flow {
-	return protocol.Flow{Role: role, Transport: protocol.Transport{Kind: protocol.TransportINTCP}, Downstream: make([]protocol.Neighbour, askers)}
+	return protocol.Flow{Role: role, Transport: protocol.Transport{Kind: protocol.TransportINTCP},
+		Downstream: make([]protocol.Neighbour, askers)}
 }
 
 // TestAllThatAHostSendsIsWithinItsOwnersRate whatever carries it: what INTCP may send beside paced flows is what they leave.
@@ -25,12 +26,15 @@ func TestAllThatAHostSendsIsWithinItsOwnersRate(t *testing.T) {
 		each  float64 // of INTCP's
 		why   string
 	}{
-		"INTCP alone":            {[]protocol.Flow{intcpFlow(protocol.RoleSender, 1), intcpFlow(protocol.RoleSender, 1)}, 5e6, ""},
-		"beside a paced flow":    {[]protocol.Flow{pacedFlow(protocol.RoleSender, 9e6), intcpFlow(protocol.RoleSender, 1)}, 1e6, ""},
-		"beside what comes":      {[]protocol.Flow{pacedFlow(protocol.RoleReceiver, 9e6), intcpFlow(protocol.RoleReceiver, 0), intcpFlow(protocol.RoleRelay, 1)}, 10e6, ""},
-		"to several neighbours":  {[]protocol.Flow{intcpFlow(protocol.RoleRelay, 4)}, 2.5e6, ""},
-		"nothing is left":        {[]protocol.Flow{pacedFlow(protocol.RoleSender, most), intcpFlow(protocol.RoleSender, 1)}, 0, "leave 0 b/s for INTCP"},
-		"hardly anything":        {[]protocol.Flow{intcpFlow(protocol.RoleSender, 2), pacedFlow(protocol.RoleSender, most-1)}, 0, "leave 1 b/s for INTCP"},
+		"INTCP alone":         {[]protocol.Flow{intcpFlow(protocol.RoleSender, 1), intcpFlow(protocol.RoleSender, 1)}, 5e6, ""},
+		"beside a paced flow": {[]protocol.Flow{pacedFlow(protocol.RoleSender, 9e6), intcpFlow(protocol.RoleSender, 1)}, 1e6, ""},
+		"beside what comes": {[]protocol.Flow{pacedFlow(protocol.RoleReceiver, 9e6), intcpFlow(protocol.RoleReceiver, 0),
+			intcpFlow(protocol.RoleRelay, 1)}, 10e6, ""},
+		"to several neighbours": {[]protocol.Flow{intcpFlow(protocol.RoleRelay, 4)}, 2.5e6, ""},
+		"nothing is left": {[]protocol.Flow{pacedFlow(protocol.RoleSender, most), intcpFlow(protocol.RoleSender, 1)}, 0,
+			"leave 0 b/s for INTCP"},
+		"hardly anything": {[]protocol.Flow{intcpFlow(protocol.RoleSender, 2), pacedFlow(protocol.RoleSender, most-1)}, 0,
+			"leave 1 b/s for INTCP"},
 		"paced flows too fast":   {[]protocol.Flow{pacedFlow(protocol.RoleSender, most+1), intcpFlow(protocol.RoleSender, 1)}, 0, "within that"},
 		"a receiver asks nobody": {[]protocol.Flow{pacedFlow(protocol.RoleSender, most), intcpFlow(protocol.RoleReceiver, 0)}, most, ""},
 	} {

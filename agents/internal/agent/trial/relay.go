@@ -60,7 +60,8 @@ func checkRelays(order *protocol.Prepare, c config.Config) error {
 		isOverRelays := kind == protocol.TransportSplit || kind == protocol.TransportINTCP
 		switch {
 		case flow.Role == protocol.RoleRelay && kind == protocol.TransportSplit && c.RelayControl != "":
-			return refuse("flow %d is split TCP, and the relays of an emulated link carry INTCP alone; let agents on hosts of their own relay it", flow.Flow)
+			return refuse("flow %d is split TCP, and the relays of an emulated link carry INTCP alone; let agents on hosts of their own relay it",
+				flow.Flow)
 		case !isOverRelays && flow.Role == protocol.RoleRelay:
 			return refuse("flow %d makes this agent a relay of %s, which needs none", flow.Flow, kind)
 		case !isOverRelays:
@@ -89,7 +90,8 @@ func checkRelayed(flow protocol.Flow, c config.Config) error {
 	}
 	if options, err := intcpOptions(flow.Transport.Options); flow.Transport.Kind == protocol.TransportINTCP && err == nil {
 		if most := c.Policy.RelayBufferBytes; most > 0 && int64(options.MostWaiting()) > most {
-			return refuse("flow %d asks for a buffer of %d bytes and this relay's policy (relay_buffer_bytes) allows %d", flow.Flow, options.MostWaiting(), most)
+			return refuse("flow %d asks for a buffer of %d bytes and this relay's policy (relay_buffer_bytes) allows %d",
+				flow.Flow, options.MostWaiting(), most)
 		}
 	}
 	for _, peer := range neighbours(flow) {
@@ -98,7 +100,8 @@ func checkRelayed(flow protocol.Flow, c config.Config) error {
 			continue // a name, which is judged when it is dialled
 		}
 		if err := refuseNeighbour(host.Unmap(), c.Policy); err != nil {
-			return refuse("flow %d: %s: %v; the agent of a host behind a NAT needs the NAT's own address as its data_host", flow.Flow, peer.Agent, err)
+			return refuse("flow %d: %s: %v; the agent of a host behind a NAT needs the NAT's own address as its data_host",
+				flow.Flow, peer.Agent, err)
 		}
 	}
 	return nil
@@ -110,7 +113,8 @@ func refuseNeighbour(host netip.Addr, policy config.Policy) error {
 		return err
 	}
 	if !policy.RelayPrivate && !isPublic(host) {
-		return refuse("%s is not an address of the public Internet (a private, shared or loopback one, perhaps inside IPv6); this host's policy (relay_private) does not let it relay there", host)
+		return refuse("%s is not an address of the public Internet (a private, shared or loopback one, perhaps inside IPv6); "+
+			"this host's policy (relay_private) does not let it relay there", host)
 	}
 	return nil
 }
@@ -126,7 +130,8 @@ func (t *Trial) refuseSender(host netip.Addr) error {
 		}
 	}
 	if t.env.Config.Policy.PublicOnly && !isPublic(host) {
-		return refuse("%s is not an address of the public Internet (a private, shared or loopback one, perhaps inside IPv6); this host's policy (public_only) does not let it dial there", host)
+		return refuse("%s is not an address of the public Internet (a private, shared or loopback one, perhaps inside IPv6); "+
+			"this host's policy (public_only) does not let it dial there", host)
 	}
 	return nil
 }

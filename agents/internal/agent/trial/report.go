@@ -53,7 +53,8 @@ func (t *Trial) reportFinished() error {
 }
 
 func (t *Trial) reportFailed(failure *Failure) error {
-	return t.env.Report(t.Ref(), protocol.Failed{EventHead: t.head(protocol.KindFailed), Reason: failure.Reason, Detail: protocol.Sentence(failure.Detail), Recorded: t.begun()})
+	return t.env.Report(t.Ref(), protocol.Failed{EventHead: t.head(protocol.KindFailed), Reason: failure.Reason,
+		Detail: protocol.Sentence(failure.Detail), Recorded: t.begun()})
 }
 
 func (t *Trial) reportRestored(outcome settings.Outcome, recorded protocol.Recorded) error {

@@ -41,7 +41,8 @@ func (t *Trial) openSites(ctx context.Context) (*sites, error) {
 	path := t.env.Config.RelayControl
 	client, err := linkcontrol.OpenRelays(ctx, path, asked)
 	if err != nil {
-		return nil, fail(protocol.ReasonLinkControl, "%v (%s, relay_control in this agent's configuration; `downlink-agent link up --relay-control` makes it)", err, path)
+		return nil, fail(protocol.ReasonLinkControl,
+			"%v (%s, relay_control in this agent's configuration; `downlink-agent link up --relay-control` makes it)", err, path)
 	}
 	s := &sites{client: client, rows: map[int]*linkcontrol.RowReader{}}
 	for _, flow := range t.order.Flows {

@@ -20,13 +20,16 @@ import (
 func overSites(t *testing.T) *way {
 	t.Helper()
 	hosttest.NeedRoot(t)
-	lane := emulate.Direction{Rate: emulate.Rate{ConstantBps: 20e6}, Queue: emulate.Queue{LimitBytes: 1_500_000}, Delay: emulate.Delay{BaseMs: 8}}
+	lane := emulate.Direction{Rate: emulate.Rate{ConstantBps: 20e6}, Queue: emulate.Queue{LimitBytes: 1_500_000},
+		Delay: emulate.Delay{BaseMs: 8}}
 	lossy := lane
 	lossy.Loss = emulate.Loss{IndependentRatio: 0.02}
 	hop := emulate.Hop{Down: lossy, Up: lane}
-	profile := emulate.Profile{Name: "hops", Orbit: "LEO", Seed: 1, Hops: []emulate.Hop{hop, hop, hop}, Facts: emulate.Facts{NominalRateBps: 20e6, BaseRttMs: 48}}
+	profile := emulate.Profile{Name: "hops", Orbit: "LEO", Seed: 1, Hops: []emulate.Hop{hop, hop, hop},
+		Facts: emulate.Facts{NominalRateBps: 20e6, BaseRttMs: 48}}
 	path := filepath.Join(t.TempDir(), "relays.sock")
-	lab, err := netlab.Up(netlab.Options{Name: fmt.Sprintf("sites-%d", os.Getpid()), Profile: profile, Seed: 1, Senders: 1, RelayControl: path})
+	lab, err := netlab.Up(netlab.Options{Name: fmt.Sprintf("sites-%d", os.Getpid()), Profile: profile, Seed: 1, Senders: 1,
+		RelayControl: path})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, lab.Close()) })
 	w := newWay(t, engine{"intcp", engines[2].transport, 1})
@@ -90,7 +93,8 @@ func TestTheAgentOfALinksSitesKeepsATableOfThem(t *testing.T) {
 	}
 	hops := relay.columns(t, 1, protocol.Role(protocol.PointHop(1)))
 	newest := func(name string) int64 { return hops[name][len(hops[name])-1] }
-	t.Logf("arrived %v, lost %v, repaired %v, asked %v; together %d, %d", arrived, lost, repaired, asked, newest("arrived_bytes"), newest("hop_lost_packets"))
+	t.Logf("arrived %v, lost %v, repaired %v, asked %v; together %d, %d",
+		arrived, lost, repaired, asked, newest("arrived_bytes"), newest("hop_lost_packets"))
 	require.Greater(t, arrived[1], int64(2_000_000))
 	require.InDelta(t, arrived[1], arrived[2], 300_000, "but for what is in flight")
 	require.InDelta(t, newest("arrived_bytes"), arrived[1], 300_000)

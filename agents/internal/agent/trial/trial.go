@@ -49,7 +49,8 @@ type Trial struct {
 // New returns a trial that has not begun.
 func New(env Env, order *protocol.Prepare, status func(protocol.Status)) *Trial {
 	t := &Trial{
-		env: env, order: order, status: status, start: make(chan *protocol.Go, 1), sent: map[int]*atomic.Int64{}, conns: map[int]*net.TCPConn{}, contents: map[int]func() (protocol.FlowProgress, bool){},
+		env: env, order: order, status: status, start: make(chan *protocol.Go, 1), sent: map[int]*atomic.Int64{}, conns: map[int]*net.TCPConn{},
+		contents: map[int]func() (protocol.FlowProgress, bool){},
 	}
 	t.setBudget(time.Now())
 	for _, flow := range order.Flows {
@@ -288,7 +289,8 @@ func (t *Trial) wanted() (map[settings.Key]string, error) {
 		}
 		for _, peer := range t.peers() {
 			if net.ParseIP(peer.Host) == nil {
-				return nil, fail(protocol.ReasonSettingRefused, "%s needs the address of %s; set that agent's data_host to an IP address", name, peer.Agent)
+				return nil, fail(protocol.ReasonSettingRefused, "%s needs the address of %s; set that agent's data_host to an IP address",
+					name, peer.Agent)
 			}
 			wanted[settings.Key{Name: name, Peer: peer.Host}] = value
 		}

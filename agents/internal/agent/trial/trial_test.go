@@ -70,7 +70,8 @@ func newRigAt(dir string) (*rig, error) {
 	c := config.Default()
 	c.DataHost = "127.0.0.1"
 	b.env = trial.Env{
-		Config: c, Version: "test", BootID: "boot", Keeper: b.keeper, Spool: chunks, Volume: volume.Open(dir, 0, 1), Controls: controls.Kernel{}, Clock: clock,
+		Config: c, Version: "test", BootID: "boot", Keeper: b.keeper, Spool: chunks, Volume: volume.Open(dir, 0, 1), Controls: controls.Kernel{},
+		Clock:     clock,
 		FreeBytes: func() (int64, error) { return b.free, nil }, Report: b.report,
 	}
 	return b, nil
@@ -265,7 +266,8 @@ func TestEveryFailureBeforeTheStartHasItsReasonAndLeavesTheHostAsItWas(t *testin
 		{"transport", func(_ *rig, o *protocol.Prepare) { o.Flows[0].Transport.Kind = "pigeon" }, protocol.ReasonCCUnavailable},
 		{"no transport", func(_ *rig, o *protocol.Prepare) { o.Flows[0].Transport = protocol.Transport{} }, protocol.ReasonCCUnavailable},
 		{"unknown setting", func(_ *rig, o *protocol.Prepare) { o.Settings["kernel.panic"] = "1" }, protocol.ReasonSettingRefused},
-		{"a value that would stop other connections", func(_ *rig, o *protocol.Prepare) { o.Settings["net.ipv4.tcp_mem"] = "1 1 1" }, protocol.ReasonSettingRefused},
+		{"a value that would stop other connections", func(_ *rig, o *protocol.Prepare) { o.Settings["net.ipv4.tcp_mem"] = "1 1 1" },
+			protocol.ReasonSettingRefused},
 		{"route without a peer", func(_ *rig, o *protocol.Prepare) {
 			o.Flows[0].Receivers[0].Host = ""
 			o.Settings[settings.RouteInitCwnd] = "10"

@@ -9,7 +9,8 @@ import (
 func TestRowsHaveStrictlyIncreasingTimeAndKernelUnits(t *testing.T) {
 	rows := Rows{ZeroNs: 1_000_000}
 	row := make([]int64, len(Names))
-	ack := Ack{TimeNs: 3_000_000, AckRttUs: -1, PacingRateBytesS: 1000, RateDeliveredSegments: 10, RateIntervalUs: 1_000_000, SndMssBytes: 1000, DetectorValue: ^uint32(4)}
+	ack := Ack{TimeNs: 3_000_000, AckRttUs: -1, PacingRateBytesS: 1000, RateDeliveredSegments: 10, RateIntervalUs: 1_000_000,
+		SndMssBytes: 1000, DetectorValue: ^uint32(4)}
 	rows.Row(&ack, row)
 	values := map[string]int64{}
 	for i, name := range Names {

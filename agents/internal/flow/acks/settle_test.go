@@ -24,8 +24,10 @@ func TestASettledRecordJoinsWhatAnAcknowledgementMetWithWhatItDid(t *testing.T) 
 		Ack{Acks: 3, TimeNs: 300, CwndSegments: 18, SndNxt: 200, SsthreshSegments: 18, DeliveredSegments: 4, AckRttUs: 60},
 	)
 	require.Len(t, settled, 2, "nobody has seen what the last one did")
-	require.Equal(t, Ack{Acks: 1, TimeNs: 100, CwndSegments: 16, SndNxt: 160, SsthreshSegments: infinite, DeliveredSegments: 2, AckRttUs: 50}, settled[0])
-	require.Equal(t, Ack{Acks: 2, TimeNs: 200, CwndSegments: 18, SndNxt: 180, SsthreshSegments: 18, DeliveredSegments: 4, AckRttUs: 60}, settled[1])
+	require.Equal(t, Ack{Acks: 1, TimeNs: 100, CwndSegments: 16, SndNxt: 160, SsthreshSegments: infinite, DeliveredSegments: 2, AckRttUs: 50},
+		settled[0])
+	require.Equal(t, Ack{Acks: 2, TimeNs: 200, CwndSegments: 18, SndNxt: 180, SsthreshSegments: 18, DeliveredSegments: 4, AckRttUs: 60},
+		settled[1])
 }
 
 // A retransmission timer strikes between two acknowledgements: what it changed is none of the earlier one's doing.
@@ -33,14 +35,20 @@ func TestWhatATimerChangedHasARowOfItsOwn(t *testing.T) {
 	const infinite = 0x7fffffff
 	settled := settleAll(
 		Ack{Acks: 1, Source: FromProbe, TimeNs: 100, CwndSegments: 16, SsthreshSegments: infinite, AckRttUs: noRTT},
-		Ack{Acks: 1, Source: FromTimer, TimeNs: 901, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 2, LostSegments: 18, LostTotalSegments: 18, AckRttUs: 50},
-		Ack{Acks: 2, Source: FromProbe, TimeNs: 1000, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 2, LostSegments: 18, CaState: caLoss, AckRttUs: 50},
-		Ack{Acks: 3, Source: FromProbe, TimeNs: 1100, CwndSegments: 2, SsthreshSegments: 9, DeliveredSegments: 3, LostSegments: 17, CaState: caLoss, AckRttUs: 70},
+		Ack{Acks: 1, Source: FromTimer, TimeNs: 901, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 2, LostSegments: 18,
+			LostTotalSegments: 18, AckRttUs: 50},
+		Ack{Acks: 2, Source: FromProbe, TimeNs: 1000, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 2, LostSegments: 18,
+			CaState: caLoss, AckRttUs: 50},
+		Ack{Acks: 3, Source: FromProbe, TimeNs: 1100, CwndSegments: 2, SsthreshSegments: 9, DeliveredSegments: 3, LostSegments: 17,
+			CaState: caLoss, AckRttUs: 70},
 	)
 	require.Len(t, settled, 3)
-	require.Equal(t, Ack{Acks: 1, Source: FromProbe, TimeNs: 100, CwndSegments: 16, SsthreshSegments: infinite, DeliveredSegments: 2, AckRttUs: 50}, settled[0])
-	require.Equal(t, Ack{Acks: 1, Source: FromTimer, TimeNs: 901, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 2, LostSegments: 18, LostTotalSegments: 18, CaState: caLoss, AckRttUs: noRTT}, settled[1])
-	require.Equal(t, Ack{Acks: 2, Source: FromProbe, TimeNs: 1000, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 3, LostSegments: 17, CaState: caLoss, AckRttUs: 70}, settled[2])
+	require.Equal(t, Ack{Acks: 1, Source: FromProbe, TimeNs: 100, CwndSegments: 16, SsthreshSegments: infinite, DeliveredSegments: 2,
+		AckRttUs: 50}, settled[0])
+	require.Equal(t, Ack{Acks: 1, Source: FromTimer, TimeNs: 901, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 2, LostSegments: 18,
+		LostTotalSegments: 18, CaState: caLoss, AckRttUs: noRTT}, settled[1])
+	require.Equal(t, Ack{Acks: 2, Source: FromProbe, TimeNs: 1000, CwndSegments: 1, SsthreshSegments: 9, DeliveredSegments: 3,
+		LostSegments: 17, CaState: caLoss, AckRttUs: 70}, settled[2])
 }
 
 func TestAnAcknowledgementThatDeliversNothingOrIsMissedHasNoSample(t *testing.T) {

@@ -44,8 +44,10 @@ func BenchmarkRecords(b *testing.B) {
 		kernelNs := float64(info.Runtime.Nanoseconds()) / float64(info.RunCount)
 		readerNs, packingNs := float64(cost.readerNs)/records, float64(packing.ns)/records
 		hosttest.Row{
-			Name: "a record per ACK at 12,400 ACKs/s", Value: (kernelNs + readerNs + packingNs) * busyAcksPerS / 1e7, Unit: "% of a core", Goal: "<= 2",
-			Remark: fmt.Sprintf("ns per ACK: kernel %.0f, reader %.0f, packing %.0f, of %.0f ACKs/s; a full link of 144 Mb/s has 6,000", kernelNs, readerNs, packingNs, records/2),
+			Name: "a record per ACK at 12,400 ACKs/s", Value: (kernelNs + readerNs + packingNs) * busyAcksPerS / 1e7, Unit: "% of a core",
+			Goal: "<= 2",
+			Remark: fmt.Sprintf("ns per ACK: kernel %.0f, reader %.0f, packing %.0f, of %.0f ACKs/s; a full link of 144 Mb/s has 6,000",
+				kernelNs, readerNs, packingNs, records/2),
 		}.Print()
 	}
 }

@@ -82,12 +82,14 @@ var catalog = []Control{
 		spec:    bpf.LoadCubicBest,
 		Options: []Option{
 			{Name: "percentile", Summary: "which of a round's estimates counts, from below", Default: "50", Min: 1, Max: 99},
-			{Name: "first_round", Summary: "first round at whose opening the finished one may decide; rounds count from 1", Default: "4", Min: 1, Max: 100},
+			{Name: "first_round", Summary: "first round at whose opening the finished one may decide; rounds count from 1", Default: "4",
+				Min: 1, Max: 100},
 			{Name: "last_round", Summary: "last round at whose opening it may decide", Default: "7", Min: 1, Max: 1000},
 			{Name: "class_mbps", Summary: "width of an estimate's class; 1024 classes are kept", Default: "1", Min: 1, Max: 100},
 			{Name: "most_estimates", Summary: "estimates of a round that are kept; later ones are dropped", Default: "300", Min: 1, Max: 60_000},
 			{Name: "low_window", Summary: "window in segments below which acknowledgements give no estimate", Default: "16", Max: 65_535},
-			{Name: "merge_us", Summary: "acknowledgements that follow each other no later than that count as one; 0: each counts", Default: "0", Max: 1_000_000},
+			{Name: "merge_us", Summary: "acknowledgements that follow each other no later than that count as one; 0: each counts", Default: "0",
+				Max: 1_000_000},
 		},
 	},
 	{
@@ -120,8 +122,11 @@ var catalog = []Control{
 		Options: []Option{
 			{Name: "version", Summary: "which SEARCH", Default: "3.1", Choices: []Choice{{"1.0", 10}, {"3.1", 31}, {"4.0", 40}}},
 			{Name: "threshold_percent", Summary: "missing share that ends slow start; 0: the version's own (25, 35, 26)", Default: "0", Max: 100},
-			{Name: "missed_rtts", Summary: "of 3.1: initial RTTs without an acknowledgement after which history is dropped; 0: only when no bin is left", Default: "2", Max: 15},
-			{Name: "resets_when_app_limited", Summary: "drop history when the application has nothing to send as a bin closes, as the module does", Default: "off", Choices: onOff},
+			{Name: "missed_rtts",
+				Summary: "of 3.1: initial RTTs without an acknowledgement after which history is dropped; 0: only when no bin is left", Default: "2",
+				Max: 15},
+			{Name: "resets_when_app_limited", Summary: "drop history when the application has nothing to send as a bin closes, as the module does",
+				Default: "off", Choices: onOff},
 			{Name: "rollback", Summary: "take back the overshoot at the exit", Default: "off", Choices: onOff},
 		},
 	},
@@ -140,11 +145,15 @@ var catalog = []Control{
 		States:  map[uint8]string{1: "starting", 2: "probing", 3: "moving"},
 		spec:    bpf.LoadVivace,
 		Options: []Option{
-			{Name: "utility", Summary: "whether a rising RTT counts against the rate", Default: "latency", constant: "latency_milli", Choices: []Choice{{"latency", 900_000}, {"loss", 0}}},
-			{Name: "throughput", Summary: "how the rate counts: rate^0.9 as in the paper, or linear as in PCC-Kernel", Default: "power", constant: "is_linear", Choices: []Choice{{"power", 0}, {"linear", 1}}},
+			{Name: "utility", Summary: "whether a rising RTT counts against the rate", Default: "latency", constant: "latency_milli",
+				Choices: []Choice{{"latency", 900_000}, {"loss", 0}}},
+			{Name: "throughput", Summary: "how the rate counts: rate^0.9 as in the paper, or linear as in PCC-Kernel", Default: "power",
+				constant: "is_linear", Choices: []Choice{{"power", 0}, {"linear", 1}}},
 			{Name: "loss_milli", Summary: "weight of the loss ratio, in thousandths", Default: "11350", Max: 1_000_000},
 			{Name: "slope_tolerance_ppm", Summary: "RTT slopes smaller than this count as none", Default: "20000", Max: 1_000_000},
-			{Name: "noise_percent", Summary: "RTT slopes count only when the line's rise over an interval is this percentage of the samples' deviation from it; 0: all count", Default: "300", Max: 1000},
+			{Name: "noise_percent",
+				Summary: "RTT slopes count only when the line's rise over an interval is this percentage of the samples' deviation from it; 0: " +
+					"all count", Default: "300", Max: 1000},
 			{Name: "start_noise_percent", Summary: "noise_percent of the starting phase; 300 keeps jitter from ending it", Default: "0", Max: 1000},
 			{Name: "interval_rtts", Summary: "length of a monitor interval after the start", Default: "2", Min: 1, Max: 10},
 			{Name: "initial_kbps", Summary: "first rate", Default: "4194", Min: 64, Max: 1_000_000},
@@ -235,7 +244,8 @@ func (o *Option) ChoiceNames() []string {
 func (o *Option) choose(text string) (uint32, error) {
 	for _, choice := range o.Choices {
 		// A file may hold the number 4 for 4.0, or true for on.
-		if choice.Name == text || choice.Name == text+".0" || choice == (Choice{"on", 1}) && text == "true" || choice == (Choice{"off", 0}) && text == "false" {
+		if choice.Name == text || choice.Name == text+".0" ||
+			choice == (Choice{"on", 1}) && text == "true" || choice == (Choice{"off", 0}) && text == "false" {
 			return choice.value, nil
 		}
 	}

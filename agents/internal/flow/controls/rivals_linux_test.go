@@ -46,9 +46,9 @@ func openProbe(t *testing.T) *acks.Probe {
 	return probe
 }
 
-// Peters 2021 (HyStart over a satellite network), Figure 8, on one machine: HyStart takes the jitter of the return channel for a queue, leaves slow start
-// and stays behind the flow without it. The jitter decides in which round it leaves, so that a late one is possible:
-// hence the median of three pairs, each over a link of its own.
+// Peters 2021 (HyStart over a satellite network), Figure 8, on one machine: HyStart takes the jitter of the return channel for
+// a queue, leaves slow start and stays behind the flow without it. The jitter decides in which round it leaves, so that a late
+// one is possible: hence the median of three pairs, each over a link of its own.
 func TestCubicWithHyStartStartsBehindCubicWithoutIt(t *testing.T) {
 	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	const pairs = 3
@@ -75,7 +75,8 @@ func TestCubicWithHyStartStartsBehindCubicWithoutIt(t *testing.T) {
 func TestVivaceLatencyGivesWayToCubic(t *testing.T) {
 	hosttest.Measures(t, hosttest.Kernel, "compares rates or times of a real kernel")
 	p := newPath(t, linkBps, 50*time.Millisecond, 500_000, nil)
-	cubic, vivace := p.compete(t, rival{load(t, "dl_cubic_nohs", nil), "dl_cubic_nohs"}, rival{load(t, "dl_vivace", nil), "dl_vivace"}, 6*time.Second)
+	cubic, vivace := p.compete(t, rival{load(t, "dl_cubic_nohs", nil), "dl_cubic_nohs"}, rival{load(t, "dl_vivace", nil), "dl_vivace"},
+		6*time.Second)
 	ofCubic, ofVivace := deliveredBps(cubic, 0, 6), deliveredBps(vivace, 0, 6)
 	t.Logf("Cubic %.1f Mb/s, Vivace %.1f Mb/s", ofCubic/1e6, ofVivace/1e6)
 	require.Greater(t, ofCubic, 1.5*ofVivace)

@@ -225,7 +225,8 @@ func courseOf(t *testing.T, records []acks.Ack) course {
 	exit := exitOf(records)
 	require.NotEqual(t, noExit, exit, "a loss ends slow start")
 	require.Positive(t, records[exit].LostTotalSegments+records[exit].LostSegments)
-	c := course{steadyBps: deliveredBps(records, 2, 3), peakSegments: float64(records[exit-1].CwndSegments), afterLossSegments: float64(records[exit].SsthreshSegments)}
+	c := course{steadyBps: deliveredBps(records, 2, 3), peakSegments: float64(records[exit-1].CwndSegments),
+		afterLossSegments: float64(records[exit].SsthreshSegments)}
 	for c.capacityS = 0.1; c.capacityS < 3 && deliveredBps(records, c.capacityS, c.capacityS+0.2) < 0.9*linkBps; {
 		c.capacityS += 0.05
 	}

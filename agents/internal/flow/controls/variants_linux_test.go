@@ -53,7 +53,9 @@ func TestHyblasEndOverCoursesOfTheGeostationaryLink(t *testing.T) {
 }
 
 // besideCubic prints what a control and default Cubic have beside each other, in some spans of seconds.
-func (v linkVariant) besideCubic(t *testing.T, name string, options map[string]any, lasts time.Duration, spans [][2]float64) (cubic, other []acks.Ack) {
+func (v linkVariant) besideCubic(
+	t *testing.T, name string, options map[string]any, lasts time.Duration, spans [][2]float64,
+) (cubic, other []acks.Ack) {
 	t.Helper()
 	geo, err := emulate.LoadProfile("geo-viasat")
 	require.NoError(t, err)
@@ -62,7 +64,8 @@ func (v linkVariant) besideCubic(t *testing.T, name string, options map[string]a
 	cubic, other = p.compete(t, rival{openProbe(t), "cubic"}, rival{load(t, name, options), name}, lasts)
 	for _, span := range spans {
 		ofCubic, ofOther := deliveredBps(cubic, span[0], span[1]), deliveredBps(other, span[0], span[1])
-		t.Logf("%3.0f-%3.0f s: Cubic %6.1f, %s %6.1f Mb/s, ratio %.1f, difference %.1f", span[0], span[1], ofCubic/1e6, name, ofOther/1e6, ofCubic/ofOther, (ofCubic-ofOther)/1e6)
+		t.Logf("%3.0f-%3.0f s: Cubic %6.1f, %s %6.1f Mb/s, ratio %.1f, difference %.1f",
+			span[0], span[1], ofCubic/1e6, name, ofOther/1e6, ofCubic/ofOther, (ofCubic-ofOther)/1e6)
 	}
 	return cubic, other
 }

@@ -33,7 +33,8 @@ func (s *SentTCP) Stamp(number uint32, atUs int64) {
 	if end <= s.end {
 		return
 	}
-	for block := s.Blocks.Next(max(s.end, s.next*s.Blocks.Bytes)); s.Blocks.End(block) <= end; block = s.Blocks.Next((block + 1) * s.Blocks.Bytes) {
+	block := s.Blocks.Next(max(s.end, s.next*s.Blocks.Bytes))
+	for ; s.Blocks.End(block) <= end; block = s.Blocks.Next((block + 1) * s.Blocks.Bytes) {
 		if s.Blocks.End(block) == end || end-s.end <= s.segmentBytes {
 			s.row(block, atUs)
 			s.Rows++

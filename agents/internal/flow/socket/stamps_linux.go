@@ -19,7 +19,8 @@ type Stamped struct {
 }
 
 // stampFlags: moments of the kernel's own clock, of what comes and of writes that ask for it; the byte's number says which.
-const stampFlags = unix.SOF_TIMESTAMPING_SOFTWARE | unix.SOF_TIMESTAMPING_RX_SOFTWARE | unix.SOF_TIMESTAMPING_OPT_ID | unix.SOF_TIMESTAMPING_OPT_TSONLY
+const stampFlags = unix.SOF_TIMESTAMPING_SOFTWARE | unix.SOF_TIMESTAMPING_RX_SOFTWARE | unix.SOF_TIMESTAMPING_OPT_ID |
+	unix.SOF_TIMESTAMPING_OPT_TSONLY
 
 // Stamp lets the kernel stamp a connection, over which nothing was written yet: the first byte has the number 0.
 func Stamp(conn *net.TCPConn) (*Stamped, error) {
@@ -130,7 +131,8 @@ func (s *Stamped) departure(extra []byte) (number uint32, at time.Time, isDepart
 }
 
 func isStamp(message *unix.SocketControlMessage) bool {
-	return message.Header.Level == unix.SOL_SOCKET && message.Header.Type == unix.SCM_TIMESTAMPING && len(message.Data) >= int(unsafe.Sizeof(unix.Timespec{}))
+	return message.Header.Level == unix.SOL_SOCKET && message.Header.Type == unix.SCM_TIMESTAMPING &&
+		len(message.Data) >= int(unsafe.Sizeof(unix.Timespec{}))
 }
 
 func isError(message *unix.SocketControlMessage) bool {

@@ -196,7 +196,8 @@ func TestASampleAllocatesNothing(t *testing.T) {
 	length, err := Length()
 	require.NoError(t, err)
 	layout := NewLayout(EndsSender, length)
-	r := &recording{sampler: sampler, reader: newReader(raw), layout: layout, row: make([]int64, len(layout.fields)), block: newBlock(layout.Names(), sampler.BlockSamples)}
+	r := &recording{sampler: sampler, reader: newReader(raw), layout: layout, row: make([]int64, len(layout.fields)),
+		block: newBlock(layout.Names(), sampler.BlockSamples)}
 	allocations := testing.AllocsPerRun(1000, func() { r.sample() })
 	require.Less(t, allocations, 0.01)
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // notTickets would admit everybody, or write more than a ticket.
-var notTickets = []string{"", "dlt_", secret + "\n", "\n" + secret, secret + "A", secret[:46], "dle" + secret[3:], strings.Replace(secret, "Z", " ", 1)}
+var notTickets = []string{"", "dlt_", secret + "\n", "\n" + secret, secret + "A",
+	secret[:46], "dle" + secret[3:], strings.Replace(secret, "Z", " ", 1)}
 
 func TestAPortWithAMalformedTicketIsNotOpened(t *testing.T) {
 	for _, text := range notTickets {

@@ -87,7 +87,8 @@ func (r *ProbeReceiver) Run(ctx context.Context, _ func()) {
 		r.endBy(ctx, err)
 	}
 	if r.result.FirstByte.IsZero() && r.result.Ended != EndedAborted {
-		r.missed = fmt.Errorf("%w: %s took the connection over TCP, and no probe came from there over UDP (%s); check that the sender's UDP port can be reached as its TCP port can", ErrNoConnection, r.result.Peer, r.result.Ended)
+		r.missed = fmt.Errorf("%w: %s took the connection over TCP, and no probe came from there over UDP (%s); "+
+			"check that the sender's UDP port can be reached as its TCP port can", ErrNoConnection, r.result.Peer, r.result.Ended)
 	}
 }
 

@@ -43,7 +43,8 @@ type answer struct {
 // NewProbeSender returns a sender that has done nothing yet. Of the plan, Stop is by time; record returns when its
 // channel is closed.
 func NewProbeSender(plan SendPlan, probes ProbePlan, record func(<-chan Probe)) *ProbeSender {
-	s := &ProbeSender{probes: probes, record: record, key: newKey(), answers: make(chan answer, 64), closed: make(chan struct{}), settled: make(chan Probe, 64)}
+	s := &ProbeSender{probes: probes, record: record, key: newKey(), answers: make(chan answer, 64), closed: make(chan struct{}),
+		settled: make(chan Probe, 64)}
 	s.Sender = NewSender(plan, Hooks{})
 	s.stillFor = func() time.Duration { return time.Since(s.heardAt) }
 	return s
@@ -113,7 +114,8 @@ func (s *ProbeSender) meet(ctx context.Context, conn *net.TCPConn) error {
 		s.receiver, err = s.greeted(tcpAddress(conn.RemoteAddr()).Addr())
 	}
 	if err != nil {
-		return fmt.Errorf("no datagram of the receiver came over UDP: %w; check that UDP port %d of this host can be reached as its TCP port can", err, local.Port())
+		return fmt.Errorf("no datagram of the receiver came over UDP: %w; check that UDP port %d of this host can be reached as its TCP port can",
+			err, local.Port())
 	}
 	return udp.SetReadDeadline(time.Time{})
 }

@@ -35,11 +35,12 @@ func sendProbes(ctx context.Context, port *transfer.Port, plan transfer.SendPlan
 	ended := make(chan probed, 1)
 	go func() {
 		var found probed
-		flow := transfer.NewProbeSender(plan, transfer.ProbePlan{Interval: 20 * time.Millisecond, Datagrams: plain}, func(probes <-chan transfer.Probe) {
-			for probe := range probes {
-				found.probes = append(found.probes, probe)
-			}
-		})
+		flow := transfer.NewProbeSender(plan, transfer.ProbePlan{Interval: 20 * time.Millisecond, Datagrams: plain},
+			func(probes <-chan transfer.Probe) {
+				for probe := range probes {
+					found.probes = append(found.probes, probe)
+				}
+			})
 		found.result, found.err = transfer.Carry(ctx, flow)
 		ended <- found
 	}()
@@ -48,11 +49,12 @@ func sendProbes(ctx context.Context, port *transfer.Port, plan transfer.SendPlan
 
 func answerProbes(ctx context.Context, plan transfer.ReceivePlan) (transfer.Result, []transfer.Arrival, error) {
 	var arrivals []transfer.Arrival
-	flow := transfer.NewProbeReceiver(plan, transfer.ProbePlan{Interval: 20 * time.Millisecond, Datagrams: plain}, func(each <-chan transfer.Arrival) {
-		for arrival := range each {
-			arrivals = append(arrivals, arrival)
-		}
-	})
+	flow := transfer.NewProbeReceiver(plan, transfer.ProbePlan{Interval: 20 * time.Millisecond, Datagrams: plain},
+		func(each <-chan transfer.Arrival) {
+			for arrival := range each {
+				arrivals = append(arrivals, arrival)
+			}
+		})
 	result, err := transfer.Carry(ctx, flow)
 	return result, arrivals, err
 }

@@ -104,7 +104,8 @@ func dial(ctx context.Context, plan ReceivePlan) (*net.TCPConn, error) {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s; check the sender's data host and that its data port is open to this host (%w)", ErrNoConnection, unreached(plan.Address, plan.Limits.DialLimit(), err), err)
+		return nil, fmt.Errorf("%w: %s; check the sender's data host and that its data port is open to this host (%w)",
+			ErrNoConnection, unreached(plan.Address, plan.Limits.DialLimit(), err), err)
 	}
 	tcp, isTCP := conn.(*net.TCPConn)
 	if !isTCP {
@@ -122,7 +123,8 @@ func unreached(address string, patience time.Duration, err error) string {
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EACCES):
 		return address + " is out of reach over TCP: a firewall on the way rejects it, or there is no route to it"
 	case isNet && timeout.Timeout():
-		return fmt.Sprintf("%s did not answer over TCP within %s: a firewall or a NAT drops what is sent there, or the host is away", address, patience)
+		return fmt.Sprintf("%s did not answer over TCP within %s: a firewall or a NAT drops what is sent there, or the host is away",
+			address, patience)
 	}
 	return address + " was not reached over TCP"
 }
@@ -130,9 +132,11 @@ func unreached(address string, patience time.Duration, err error) string {
 // unanswered says of a connection on which nothing came who may have taken it.
 func unanswered(address string, result Result) string {
 	if result.Ended == EndedLinkLost || result.Ended == EndedDeadline {
-		return address + " took the connection over TCP and sent nothing: a firewall or a proxy on the way answers in the sender's place, or another program listens there"
+		return address + " took the connection over TCP and sent nothing: a firewall or a proxy on the way answers in the sender's place, " +
+			"or another program listens there"
 	}
-	return address + " took the connection over TCP and closed it without a byte: whatever listens there does not know this run's ticket; the address leads to another host or program than the sender, or the sender has given the run up"
+	return address + " took the connection over TCP and closed it without a byte: whatever listens there does not know this run's ticket; " +
+		"the address leads to another host or program than the sender, or the sender has given the run up"
 }
 
 // refuseLoopback is asked with the address that a name was resolved to, before anything is sent.

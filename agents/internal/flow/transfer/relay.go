@@ -57,7 +57,8 @@ func (r *Relay) meet(ctx context.Context) error {
 	down, err := r.plan.Port.Accept(patience, r.plan.Flow)
 	if err != nil {
 		if ctx.Err() == nil {
-			err = fmt.Errorf("%w: no neighbour came with the ticket within %s; check that this host's data port can be reached", ErrNoConnection, r.plan.waits())
+			err = fmt.Errorf("%w: no neighbour came with the ticket within %s; check that this host's data port can be reached",
+				ErrNoConnection, r.plan.waits())
 		}
 		return err
 	}
@@ -176,7 +177,8 @@ func (r *Relay) drain(ctx context.Context) {
 	case ctx.Err() != nil:
 		r.endByError(ctx, err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		r.result.Detail = fmt.Sprintf("the neighbour downstream had not got everything %s after the end; the rest was dropped", r.limits.DrainLimit())
+		r.result.Detail = fmt.Sprintf("the neighbour downstream had not got everything %s after the end; the rest was dropped",
+			r.limits.DrainLimit())
 		r.reset()
 	default:
 		r.endByError(ctx, err)

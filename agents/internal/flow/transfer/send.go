@@ -94,7 +94,8 @@ func (s *Sender) Open(ctx context.Context) error {
 	conn, err := s.plan.Port.Accept(patience, s.plan.Flow)
 	if err != nil {
 		if ctx.Err() == nil {
-			err = fmt.Errorf("%w: no receiver came with the ticket within %s; check that this host's data port can be reached", ErrNoConnection, s.plan.waits())
+			err = fmt.Errorf("%w: no receiver came with the ticket within %s; check that this host's data port can be reached",
+				ErrNoConnection, s.plan.waits())
 		}
 		s.missed = err
 		return err

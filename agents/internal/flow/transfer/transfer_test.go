@@ -80,7 +80,8 @@ func limits(d time.Duration) transfer.Limits {
 
 func sendPlan(stop transfer.Stop) transfer.SendPlan {
 	return transfer.SendPlan{
-		Stop: stop, Limits: limits(20 * time.Second), Begin: time.Now(), AppBytes: new(atomic.Int64), Budget: transfer.NewBudget(0), UnsentBytes: transfer.UnsentBytes(nil),
+		Stop: stop, Limits: limits(20 * time.Second), Begin: time.Now(), AppBytes: new(atomic.Int64), Budget: transfer.NewBudget(0),
+		UnsentBytes: transfer.UnsentBytes(nil),
 	}
 }
 

@@ -89,7 +89,9 @@ func TestWhoeverChangedASettingMeanwhileIsNamedWithItsValue(t *testing.T) {
 	h.Values[Key{Name: rmem}] = "something else"
 	outcome, err := k.Restore()
 	require.NoError(t, err)
-	require.Equal(t, []string{`net.ipv4.tcp_rmem was changed to "something else" by something else during the run; it is "0" again, as before the run`}, outcome.Differences)
+	require.Equal(t, []string{
+		`net.ipv4.tcp_rmem was changed to "something else" by something else during the run; it is "0" again, as before the run`,
+	}, outcome.Differences)
 	require.True(t, outcome.IsRestored)
 	require.False(t, errors.Is(k.Apply("next", wanted(map[string]string{rmem: rmemValue})), ErrPending))
 }

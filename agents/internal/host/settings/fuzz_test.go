@@ -13,7 +13,8 @@ import (
 
 // FuzzReadJournal looks for a journal that makes the agent panic, or that is taken for none.
 func FuzzReadJournal(f *testing.F) {
-	content, err := json.Marshal(journal{BootID: "b", Namespace: "n", RunID: "r", Entries: []entry{{Key: Key{Name: "net.ipv4.tcp_rmem"}, Old: "1", New: "2"}}})
+	content, err := json.Marshal(journal{BootID: "b", Namespace: "n", RunID: "r",
+		Entries: []entry{{Key: Key{Name: "net.ipv4.tcp_rmem"}, Old: "1", New: "2"}}})
 	require.NoError(f, err)
 	fuzztest.Add(f, content)
 	f.Fuzz(func(t *testing.T, content []byte) {

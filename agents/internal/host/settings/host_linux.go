@@ -61,7 +61,8 @@ func (LinuxHost) WhyNot(key Key) string {
 		_ = file.Close()
 		return ""
 	case errors.Is(err, syscall.EROFS):
-		return "the file system of " + filepath.Dir(path(key.Name)) + " is read-only for this process, as in a plain container; give the container a writable one, or run the agent on the host itself"
+		return "the file system of " + filepath.Dir(path(key.Name)) +
+			" is read-only for this process, as in a plain container; give the container a writable one, or run the agent on the host itself"
 	case errors.Is(err, fs.ErrNotExist):
 		return "this kernel, or this network namespace, does not have it"
 	case errors.Is(err, fs.ErrPermission):

@@ -21,7 +21,8 @@ func newKeeper(t *testing.T) *settings.Keeper {
 	namespace, err := settings.Namespace()
 	require.NoError(t, err)
 	dir := t.TempDir()
-	return settings.NewKeeper(settings.LinuxHost{}, settings.Place{StateDir: dir, LockDir: filepath.Join(dir, "lock"), BootID: bootID, Namespace: namespace})
+	return settings.NewKeeper(settings.LinuxHost{}, settings.Place{StateDir: dir, LockDir: filepath.Join(dir, "lock"), BootID: bootID,
+		Namespace: namespace})
 }
 
 func TestSysctlsOfANamespaceAreChangedAndPutBack(t *testing.T) {

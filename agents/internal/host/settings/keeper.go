@@ -103,7 +103,8 @@ func (k *Keeper) plan(key Key, value string) (*entry, error) {
 		return nil, fmt.Errorf("%w: %s takes %s, not %q", ErrRefused, key.Name, takes, value)
 	}
 	if why := k.host.WhyNot(key); why != "" {
-		return nil, fmt.Errorf("%w: %s cannot be changed by this agent here (it is %s): %s; or leave the setting out, or measure with `settings: best_effort`", ErrRefused, key.Name, old, why)
+		return nil, fmt.Errorf("%w: %s cannot be changed by this agent here (it is %s): %s; or leave the setting out, "+
+			"or measure with `settings: best_effort`", ErrRefused, key.Name, old, why)
 	}
 	return &entry{Key: key, Old: old, New: value}, nil
 }

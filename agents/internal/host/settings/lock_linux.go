@@ -47,7 +47,8 @@ func (l *hostLock) claim(journalPath string) error {
 	}
 	holder := strings.TrimSpace(string(content))
 	if _, err := os.Stat(holder); holder != "" && holder != journalPath && err == nil {
-		return fmt.Errorf("%w: %s was left by an agent that was killed; start that agent, or run `downlink-agent restore` for it", ErrBusy, holder)
+		return fmt.Errorf("%w: %s was left by an agent that was killed; start that agent, or run `downlink-agent restore` for it",
+			ErrBusy, holder)
 	}
 	return l.name(journalPath)
 }

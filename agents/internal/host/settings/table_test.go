@@ -54,7 +54,8 @@ func TestEachBoundIsTakenAndTheNextValueBeyondItIsNot(t *testing.T) {
 
 func TestValuesOfAnotherShapeAreNotTaken(t *testing.T) {
 	for name, values := range map[string][]string{
-		rmem:                           {"", "4096", "4096 131072", "131072 4096 60000000", "4096 131072 60000000 1", "4096 131072 99999999999", "4096 x 60000000"},
+		rmem: {"", "4096", "4096 131072", "131072 4096 60000000", "4096 131072 60000000 1", "4096 131072 99999999999",
+			"4096 x 60000000"},
 		hystart:                        {"", "+1", "0x1", "1; reboot", "1 1", "\u0661", "00000000001"},
 		"net.core.default_qdisc":       {"", "../fq", "FQ", "fq codel", strings.Repeat("a", 16)},
 		"net.ipv4.tcp_mem":             {"1 1 1", "0 0 0"},

@@ -67,7 +67,8 @@ func beMiddle(text string) error {
 
 func relayINTCP(upstream netip.AddrPort) (string, error) {
 	home, err := intcpsocket.Open(intcpsocket.Plan{
-		Address: "127.0.0.1:0", Run: testRun, Options: intcp.DefaultOptions(), Policy: intcp.DefaultPolicy(), Serves: []intcp.Hop{hop(2, netip.AddrPort{})}, Asks: true,
+		Address: "127.0.0.1:0", Run: testRun, Options: intcp.DefaultOptions(), Policy: intcp.DefaultPolicy(),
+		Serves: []intcp.Hop{hop(2, netip.AddrPort{})}, Asks: true,
 	})
 	if err != nil {
 		return "", err
@@ -183,7 +184,8 @@ func BenchmarkRelayAlone(b *testing.B) {
 		}
 		hosttest.Row{
 			Name: "INTCP relay, its process alone", Value: ours, Unit: "Gb/s per core", Goal: goal,
-			Remark: fmt.Sprintf("between loopback sockets, %s; bare datagrams passed on %.2f, spliced TCP %.2f Gb/s per core in the same run", joined, bare, tcp),
+			Remark: fmt.Sprintf("between loopback sockets, %s; bare datagrams passed on %.2f, spliced TCP %.2f Gb/s per core in the same run",
+				joined, bare, tcp),
 		}.Print()
 	}
 }

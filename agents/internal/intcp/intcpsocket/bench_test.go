@@ -52,7 +52,8 @@ func BenchmarkAgainstQUIC(b *testing.B) {
 		ours, theirs, kernel := benchINTCP(b, 0), benchQUIC(b), benchKernel(b)
 		hosttest.Row{
 			Name: "INTCP against quic-go, both ends", Value: ours / theirs, Unit: "ratio", Goal: ">= 1.5",
-			Remark: fmt.Sprintf("bytes for each second of a processor: %.2f and %.2f Gb/s per core; the kernel's TCP, unencrypted, %.2f in the same run", ours, theirs, kernel),
+			Remark: fmt.Sprintf("bytes for each second of a processor: %.2f and %.2f Gb/s per core; "+
+				"the kernel's TCP, unencrypted, %.2f in the same run", ours, theirs, kernel),
 		}.Print()
 	}
 }

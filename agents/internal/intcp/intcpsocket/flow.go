@@ -196,7 +196,8 @@ func (e *end) reach(ctx context.Context) error {
 	case e.seat().Err() != nil:
 		return e.seat().Err()
 	}
-	return fmt.Errorf("%w: %s did not answer %s over UDP within %s; open that UDP port towards this host", ErrUnreachable, e.plan.Upstream, e.seat().AskingFrom(), e.plan.Patience)
+	return fmt.Errorf("%w: %s did not answer %s over UDP within %s; open that UDP port towards this host",
+		ErrUnreachable, e.plan.Upstream, e.seat().AskingFrom(), e.plan.Patience)
 }
 
 // awaitBegin returns at the flow's moment.

@@ -163,7 +163,8 @@ func (h *Home) closeDoors() (err error) {
 func newNode(plan Plan) (*intcp.Node, error) {
 	var random [20]byte
 	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
-	node := intcp.New(intcp.Config{Secret: [16]byte(random[:16]), Salt: binary.NativeEndian.Uint32(random[16:]), Policy: plan.Policy, CatchUp: catchUp})
+	node := intcp.New(intcp.Config{Secret: [16]byte(random[:16]), Salt: binary.NativeEndian.Uint32(random[16:]), Policy: plan.Policy,
+		CatchUp: catchUp})
 	if err := node.Begin(plan.Run, plan.Options); err != nil {
 		return nil, err
 	}

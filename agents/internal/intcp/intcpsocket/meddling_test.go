@@ -231,7 +231,8 @@ func TestARelayThatBeginsAnewInMidRun(t *testing.T) {
 		_ = c.homes[1].Close()
 		awaitSilence(above.near, below.far)
 		again, err := intcpsocket.Open(intcpsocket.Plan{
-			Run: testRun, Options: intcp.DefaultOptions(), Policy: intcp.DefaultPolicy(), Asks: true, Address: "127.0.0.1:0", Serves: []intcp.Hop{hop(2, netip.AddrPort{})},
+			Run: testRun, Options: intcp.DefaultOptions(), Policy: intcp.DefaultPolicy(), Asks: true, Address: "127.0.0.1:0",
+			Serves: []intcp.Hop{hop(2, netip.AddrPort{})},
 		})
 		if err == nil {
 			local := again.Local()

@@ -20,7 +20,8 @@ const quicProtocol = "bench"
 func benchQUIC(b *testing.B) float64 {
 	b.Helper()
 	certificate, trusted := ownCertificate(b)
-	listener, err := quic.ListenAddr("127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{quicProtocol}, MinVersion: tls.VersionTLS13}, nil)
+	listener, err := quic.ListenAddr("127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate},
+		NextProtos: []string{quicProtocol}, MinVersion: tls.VersionTLS13}, nil)
 	require.NoError(b, err)
 	defer func() { _ = listener.Close() }()
 	came := make(chan int64, 1)
@@ -37,7 +38,8 @@ func benchQUIC(b *testing.B) float64 {
 		}
 		read, _ = io.Copy(io.Discard, stream)
 	}()
-	connection, err := quic.DialAddr(b.Context(), listener.Addr().String(), &tls.Config{RootCAs: trusted, ServerName: quicProtocol, NextProtos: []string{quicProtocol}, MinVersion: tls.VersionTLS13}, nil)
+	connection, err := quic.DialAddr(b.Context(), listener.Addr().String(),
+		&tls.Config{RootCAs: trusted, ServerName: quicProtocol, NextProtos: []string{quicProtocol}, MinVersion: tls.VersionTLS13}, nil)
 	require.NoError(b, err)
 	stream, err := connection.OpenUniStreamSync(b.Context())
 	require.NoError(b, err)

@@ -23,7 +23,8 @@ func (r *Relay) Open(ctx context.Context) error {
 	}
 	until := earlier(r.plan.Limits.Deadline, r.plan.Begin.Add(2*r.plan.Patience))
 	if !r.await(ctx, until, r.isAsked) {
-		r.missed = fmt.Errorf("%w: nobody downstream asked for the flow within %s; check that UDP reaches this host's data port", transfer.ErrNoConnection, 2*r.plan.Patience)
+		r.missed = fmt.Errorf("%w: nobody downstream asked for the flow within %s; check that UDP reaches this host's data port",
+			transfer.ErrNoConnection, 2*r.plan.Patience)
 		if ctx.Err() != nil {
 			r.missed = context.Cause(ctx)
 		}
@@ -68,7 +69,8 @@ func (r *Relay) watch() {
 		r.finish(EndedRefused, "%s refused the flow: %s", r.plan.Upstream, l.Refused)
 	case l.Readers == 0:
 		r.finish(transfer.EndedPeerClosed, "a neighbour ended the flow before the stop rule")
-	case r.plan.Stop.After > 0 && !r.result.FirstByte.IsZero() && time.Since(r.result.FirstByte) >= r.plan.Stop.After+r.plan.Limits.DrainLimit():
+	case r.plan.Stop.After > 0 && !r.result.FirstByte.IsZero() &&
+		time.Since(r.result.FirstByte) >= r.plan.Stop.After+r.plan.Limits.DrainLimit():
 		r.finish(transfer.EndedStopRule, "the neighbour downstream had not ended the flow %s after the stop moment", r.plan.Limits.DrainLimit())
 	default:
 		r.endByTime(now)

@@ -26,7 +26,8 @@ func NewSender(plan FlowPlan) *Sender { return &Sender{end: end{plan: plan}} }
 func (s *Sender) Open(ctx context.Context) (err error) {
 	until := earlier(s.plan.Limits.Deadline, s.plan.Begin.Add(s.plan.Patience))
 	if !s.await(ctx, until, func(l intcp.Look) bool { return l.Readers > 0 }) {
-		s.missed = fmt.Errorf("%w: nobody asked for the flow within %s; check that UDP reaches this host's data port", transfer.ErrNoConnection, s.plan.Patience)
+		s.missed = fmt.Errorf("%w: nobody asked for the flow within %s; check that UDP reaches this host's data port",
+			transfer.ErrNoConnection, s.plan.Patience)
 		if ctx.Err() != nil {
 			s.missed = context.Cause(ctx)
 		}

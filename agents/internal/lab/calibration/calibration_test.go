@@ -124,7 +124,8 @@ func TestAcknowledgementsComeTogetherFromTheFirstLastingGroupOn(t *testing.T) {
 func TestSearchSeesThatMoreIsSentThanArrives(t *testing.T) {
 	way := emulate.Direction{Rate: emulate.Rate{ConstantBps: 8e6}, Queue: emulate.Queue{LimitBytes: 2e6}, Delay: emulate.Delay{BaseMs: 50}}
 	profile := emulate.Profile{Name: "plain", Down: way, Up: way, Facts: emulate.Facts{NominalRateBps: 8e6, BaseRttMs: 100}}
-	flow := tcpmodel.Run(emulate.New(profile, 1), tcpmodel.Options{Bytes: 100 * mb, WindowBytes: 1000 * mb, EndsAtLoss: true, Until: time.Minute})
+	flow := tcpmodel.Run(emulate.New(profile, 1), tcpmodel.Options{Bytes: 100 * mb, WindowBytes: 1000 * mb, EndsAtLoss: true,
+		Until: time.Minute})
 	choke, lasting, exit := searchPoints(flow)
 	full := fullAt(profile, flow)
 	require.Greater(t, choke, full-100*time.Millisecond)
@@ -135,7 +136,8 @@ func TestSearchSeesThatMoreIsSentThanArrives(t *testing.T) {
 }
 
 func TestARecordedFlowIsReadAndDescribed(t *testing.T) {
-	acks, err := ReadAcks(strings.NewReader("now_us,bytes_acked,mss,rtt_us\n0,1308,1308,700000\n40000,2616,1308,740000\n80000,13080,1308,780000\n"))
+	table := "now_us,bytes_acked,mss,rtt_us\n0,1308,1308,700000\n40000,2616,1308,740000\n80000,13080,1308,780000\n"
+	acks, err := ReadAcks(strings.NewReader(table))
 	require.NoError(t, err)
 	described := Describe(acks, 1308)
 	require.InDelta(t, 80, described.InitialSpreadMs, 1e-9)

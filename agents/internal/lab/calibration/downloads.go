@@ -44,7 +44,8 @@ func measureDownloads(profile emulate.Profile, effort Effort, values Values) {
 func measurePairs(profile emulate.Profile, effort Effort, values Values) {
 	var rtts, windows, fairness []float64
 	for i := range effort.Downloads {
-		options := tcpmodel.Options{Bytes: 4 * gb, WindowBytes: effort.WindowBytes, HasHyStart: true, StartAt: time.Duration(i) * apart, Until: pairTime}
+		options := tcpmodel.Options{Bytes: 4 * gb, WindowBytes: effort.WindowBytes, HasHyStart: true, StartAt: time.Duration(i) * apart,
+			Until: pairTime}
 		sum, squares := 0.0, 0.0
 		for _, flow := range tcpmodel.RunTogether(emulate.New(profile, profile.Seed+uint64(i)), options, options) {
 			rtt, window := steadyMeans(flow)

@@ -121,7 +121,8 @@ func targets(facts emulate.Facts) map[string]*emulate.Target {
 func Check(profile emulate.Profile) error {
 	for _, target := range profile.Facts.Targets {
 		if _, isOne := find(target.Statistic); !isOne {
-			return fmt.Errorf("link profile %s has a target for %q, which is not a statistic: docs/link-profiles.md lists them", profile.Name, target.Statistic)
+			return fmt.Errorf("link profile %s has a target for %q, which is not a statistic: docs/link-profiles.md lists them",
+				profile.Name, target.Statistic)
 		}
 	}
 	return nil

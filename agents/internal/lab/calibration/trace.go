@@ -85,7 +85,8 @@ func readAck(line []string, columns map[string]int) (ack tcpmodel.Ack, err error
 			return ack, fmt.Errorf("%s of the trace: %w", name, err)
 		}
 	}
-	return tcpmodel.Ack{At: time.Duration(values[0]) * time.Microsecond, Bytes: values[1], Rtt: time.Duration(values[2]) * time.Microsecond}, nil
+	return tcpmodel.Ack{At: time.Duration(values[0]) * time.Microsecond, Bytes: values[1], Rtt: time.Duration(values[2]) * time.Microsecond},
+		nil
 }
 
 // Begin runs one flow with HyStart over a profile.

@@ -109,7 +109,8 @@ func TestAProfileLosesWhatItSays(t *testing.T) {
 
 func TestARandomDropBeginsAboveItsThreshold(t *testing.T) {
 	for queued, cause := range map[int]Cause{1000: NotLost, 1001: EarlyDrop, 9900: EarlyDrop, 9901: QueueFull} {
-		b := &bottleneck{rate: constantRate(1e6), rule: dropRule{limitBytes: 10_000, aboveBytes: 1000, dropRatio: 1}, drops: newCourse(testRng()), queuedBytes: queued}
+		b := &bottleneck{rate: constantRate(1e6), rule: dropRule{limitBytes: 10_000, aboveBytes: 1000, dropRatio: 1}, drops: newCourse(testRng()),
+			queuedBytes: queued}
 		require.Equal(t, cause, b.verdict(0, &Packet{SizeBytes: 100}), "%d bytes wait", queued)
 	}
 }

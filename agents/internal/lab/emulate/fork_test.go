@@ -48,7 +48,8 @@ func (f *forked) leave(isUp bool, out []*Packet) {
 
 func forkedProfile(lossRatio float64, shares ...float64) Profile {
 	way := func(ms float64) Direction {
-		return Direction{Rate: Rate{ConstantBps: 12e6}, Queue: Queue{LimitBytes: 150_000}, Delay: Delay{BaseMs: ms}, Loss: Loss{IndependentRatio: lossRatio}}
+		return Direction{Rate: Rate{ConstantBps: 12e6}, Queue: Queue{LimitBytes: 150_000}, Delay: Delay{BaseMs: ms},
+			Loss: Loss{IndependentRatio: lossRatio}}
 	}
 	profile := Profile{Name: "forked", Orbit: "LEO"}
 	for range 4 {
@@ -145,7 +146,8 @@ func TestACourseThatBeginsLosesNothingOnABranch(t *testing.T) {
 }
 
 func TestReceiversNeedAPlaceToHang(t *testing.T) {
-	const hop = "{down: {rate: {constant_bps: 20000000}, queue: {limit_bytes: 1500000}}, up: {rate: {constant_bps: 20000000}, queue: {limit_bytes: 1500000}}}"
+	const hop = "{down: {rate: {constant_bps: 20000000}, queue: {limit_bytes: 1500000}}, up: {rate: {constant_bps: 20000000}, queue: " +
+		"{limit_bytes: 1500000}}}"
 	const head, facts = "name: forked\norbit: LEO\n", "\nfacts: {base_rtt_ms: 100, nominal_rate_bps: 20000000}\n"
 	_, err := parseProfile("one", []byte(head+"hops: ["+hop+"]\nreceivers: [{at: 0.5, "+hop[1:]+"]"+facts), nil)
 	require.ErrorContains(t, err, "no place between two hops")

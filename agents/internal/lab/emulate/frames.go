@@ -58,8 +58,9 @@ func (r *request) bytes(frame int64, waiting int) int {
 func newFrames(f Frames, r, shown rate, limitBytes int) *frames {
 	return &frames{
 		length: milliseconds(f.LengthMs), base: f.BaseBytes, most: f.MostBytes, grantDelay: f.GrantDelayFrames, hold: seconds(f.HoldS),
-		rate: r, shown: shown, limit: limitBytes, thinsAcks: f.ThinsAcks, request: request{frames: f.RequestFrames, beyond: make([]int, f.RequestFrames)},
-		asked: make([]int, f.GrantDelayFrames), emptySince: -int64(f.GrantDelayFrames) - 1, frame: -1,
+		rate: r, shown: shown, limit: limitBytes, thinsAcks: f.ThinsAcks,
+		request: request{frames: f.RequestFrames, beyond: make([]int, f.RequestFrames)},
+		asked:   make([]int, f.GrantDelayFrames), emptySince: -int64(f.GrantDelayFrames) - 1, frame: -1,
 	}
 }
 

@@ -65,7 +65,8 @@ func (r Rate) process(s *seeds) rate {
 	rng := s.next()
 	switch {
 	case r.Steps != nil:
-		return &stepRate{period: seconds(r.Steps.PeriodS), offset: seconds(r.Steps.OffsetS), lowBps: r.Steps.LowBps, highBps: r.Steps.HighBps, course: newCourse(rng)}
+		return &stepRate{period: seconds(r.Steps.PeriodS), offset: seconds(r.Steps.OffsetS), lowBps: r.Steps.LowBps, highBps: r.Steps.HighBps,
+			course: newCourse(rng)}
 	case r.Trace != nil:
 		return recordedRate{r.Trace.recorded()}
 	default:

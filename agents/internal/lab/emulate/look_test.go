@@ -38,7 +38,8 @@ func TestALookSaysWhatTheLineIsAboutToDo(t *testing.T) {
 }
 
 func TestALookSeesTheOutageThatLosesPackets(t *testing.T) {
-	d := Direction{Rate: Rate{ConstantBps: 1e9}, Queue: Queue{LimitBytes: 1e6}, Loss: Loss{Outages: &Outages{MeanLengthMs: 20, MeanSpacingS: 0.1}}}
+	d := Direction{Rate: Rate{ConstantBps: 1e9}, Queue: Queue{LimitBytes: 1e6},
+		Loss: Loss{Outages: &Outages{MeanLengthMs: 20, MeanSpacingS: 0.1}}}
 	looked, carried := d.line(seeds{3, 0}), d.line(seeds{3, 0})
 	seen := 0
 	for at := time.Duration(0); at < 5*time.Second; at += ms {

@@ -96,7 +96,8 @@ func (p *Path) turn() error {
 	case isFit(last, first):
 		p.plan.isTurned = true
 	default:
-		return fmt.Errorf("path trace %s joins %s and %s, and not the profile's stations %s: name those, or another file", p.File, first, last, strings.Trim(p.From+" and "+p.To, " "))
+		return fmt.Errorf("path trace %s joins %s and %s, and not the profile's stations %s: name those, or another file",
+			p.File, first, last, strings.Trim(p.From+" and "+p.To, " "))
 	}
 	return nil
 }
@@ -131,7 +132,8 @@ func (w Window) in(trace *pathtrace.Trace) (Stretch, error) {
 	}
 	room := trace.Duration - w.Lasts
 	if room < 0 {
-		return Stretch{}, fmt.Errorf("%w %s: it may take %s, and the trace has %s. Make a longer path, or a shorter run", ErrTooShort, trace.Name, w.Lasts, trace.Duration)
+		return Stretch{}, fmt.Errorf("%w %s: it may take %s, and the trace has %s. Make a longer path, or a shorter run",
+			ErrTooShort, trace.Name, w.Lasts, trace.Duration)
 	}
 	begin := time.Duration(float64(room) / float64(w.Of) * float64(w.Number)).Truncate(time.Millisecond)
 	return Stretch{trace.Name, trace.SHA256, begin, w.Lasts}, nil

@@ -107,7 +107,8 @@ func TestADelayIsStraightBetweenKnots(t *testing.T) {
 // Hops of 2 ms to satellite 1, 10 ms on to 2, 2 ms to the ground; then over 1 and 3.
 func twoPaths(t require.TestingT, second []pathtrace.Node, isl time.Duration) Profile {
 	first := pathtest.Lasting{For: time.Second, Hops: []pathtrace.Hop{
-		pathtest.Still(1, 2*ms, 12e6, 0, time.Second), pathtest.Still(2, 10*ms, 12e6, 0, time.Second), pathtest.Still(-2, 2*ms, 12e6, 0, time.Second),
+		pathtest.Still(1, 2*ms, 12e6, 0, time.Second), pathtest.Still(2, 10*ms, 12e6, 0, time.Second),
+		pathtest.Still(-2, 2*ms, 12e6, 0, time.Second),
 	}}
 	other := pathtest.Lasting{For: time.Second}
 	for i, node := range second {
@@ -147,7 +148,8 @@ func TestWhatWaitsAtASatelliteThatLeftIsLost(t *testing.T) {
 }
 
 func TestAShorterPathLetsPacketsOvertake(t *testing.T) {
-	fates := simulate(t, down(twoPaths(t, []pathtrace.Node{3, 2, -2}, time.Millisecond), 1), []arrival{{time.Second - 5*ms, 1500}, {time.Second, 1500}})
+	fates := simulate(t, down(twoPaths(t, []pathtrace.Node{3, 2, -2}, time.Millisecond), 1),
+		[]arrival{{time.Second - 5*ms, 1500}, {time.Second, 1500}})
 	require.Equal(t, []int{1, 0}, []int{fates[0].index, fates[1].index})
 	require.Empty(t, fates[0].lost+fates[1].lost)
 }
@@ -196,7 +198,8 @@ func TestHopsAreJoinedInBothDirections(t *testing.T) {
 	way := func(delayMs, bps float64) Direction {
 		return Direction{Rate: Rate{ConstantBps: bps}, Queue: Queue{LimitBytes: 1e6}, Delay: Delay{BaseMs: delayMs}}
 	}
-	profile := Profile{Name: "x", Orbit: "LEO", Hops: []Hop{{Down: way(10, 12e6), Up: way(1, 12e6)}, {Down: way(20, 6e6), Up: way(2, 6e6)}}}.withFacts()
+	profile := Profile{Name: "x", Orbit: "LEO", Hops: []Hop{{Down: way(10, 12e6), Up: way(1, 12e6)},
+		{Down: way(20, 6e6), Up: way(2, 6e6)}}}.withFacts()
 	require.NoError(t, profile.validate())
 	require.InDelta(t, 33, profile.Facts.BaseRttMs, 1e-9)
 	require.InDelta(t, 6e6, profile.PeakBps(), 0, "the narrowest hop's")

@@ -59,13 +59,15 @@ func TestLooksAddUpGapsAndOutagesThatNobodyMet(t *testing.T) {
 		if rapid.Bool().Draw(t, "each gap has its own length") {
 			gap.Lengths, gap.LengthMs = []QuantilesMs{{0, 1}, {1, gap.LengthMs}}, 0
 		}
-		d := Direction{Rate: Rate{ConstantBps: 1e9}, Queue: Queue{LimitBytes: 1e6}, Gap: &gap, Loss: Loss{Outages: &Outages{MeanLengthMs: 5, MeanSpacingS: 0.05}}}
+		d := Direction{Rate: Rate{ConstantBps: 1e9}, Queue: Queue{LimitBytes: 1e6}, Gap: &gap,
+			Loss: Loss{Outages: &Outages{MeanLengthMs: 5, MeanSpacingS: 0.05}}}
 		line := d.line(seeds{rapid.Uint64().Draw(t, "seed"), 0})
 		gaps, outages := time.Duration(0), time.Duration(0)
 		fine := 50 * time.Microsecond
 		for at := time.Duration(0); at < time.Second; at += fine {
 			look, _ := line.Look(at, nil)
-			require.InDelta(t, float64(gaps), float64(look.GapTime), float64(fine)*(2+at.Seconds()/gap.EveryS), "at %v: each gap may err by a step", at)
+			require.InDelta(t, float64(gaps), float64(look.GapTime), float64(fine)*(2+at.Seconds()/gap.EveryS), "at %v: each gap may err by a step",
+				at)
 			require.InDelta(t, float64(outages), float64(look.OutageTime), float64(40*fine), "at %v: each outage may err by a step", at)
 			if look.IsGap {
 				gaps += fine

@@ -328,7 +328,8 @@ func (p *Path) open(folder fs.FS) (io.ReadCloser, error) {
 	case filepath.Ext(p.File) == pathEnding:
 		file, err := folder.Open(p.File)
 		if err != nil {
-			return nil, fmt.Errorf("open the path trace %s, a file in the profile's folder or below, or an absolute path; `downlink paths make NAME --to FILE` makes one: %w", p.File, err)
+			return nil, fmt.Errorf("open the path trace %s, a file in the profile's folder or below, or an absolute path; "+
+				"`downlink paths make NAME --to FILE` makes one: %w", p.File, err)
 		}
 		return file, nil
 	}

@@ -171,7 +171,8 @@ func TestAProxysKeysAreCheckedAndFilledIn(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, &Pep{Segment{"bbr", 64}, Segment{"cubic", 0}, 64, 32_000_000, 60}, profile.Pep)
 	require.Equal(t, time.Minute, profile.Pep.DeadAfter())
-	_, err = load("pep: {satellite: {cc: bbr, initial_window_segments: 65536}, most_connections: 1025, buffer_bytes: 65535, dead_after_s: 0.9}")
+	_, err = load("pep: {satellite: {cc: bbr, initial_window_segments: 65536}, most_connections: 1025, buffer_bytes: 65535, dead_after_s: " +
+		"0.9}")
 	for _, words := range []string{
 		"pep.terrestrial.cc must be the name of a congestion control", "pep.satellite.initial_window_segments must be from 1 to 65535, not 65536",
 		"pep.most_connections must be from 1 to 1024, not 1025", "pep.buffer_bytes must be from 65536 to 256000000, not 65535",

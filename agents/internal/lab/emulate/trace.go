@@ -115,7 +115,8 @@ func traceColumns(text string) ([]string, error) {
 	names := strings.Split(text, ",")
 	for i, name := range names {
 		if !slices.Contains([]string{columnAt, columnRate, columnDelay, columnLoss}, name) || slices.Contains(names[:i], name) {
-			return nil, fmt.Errorf("columns are %s and one or more of %s, %s and %s, each once, not %q", columnAt, columnRate, columnDelay, columnLoss, text)
+			return nil, fmt.Errorf("columns are %s and one or more of %s, %s and %s, each once, not %q",
+				columnAt, columnRate, columnDelay, columnLoss, text)
 		}
 	}
 	if names[0] != columnAt || len(names) < 2 {

@@ -135,7 +135,8 @@ func TestPacketOpportunitiesAndDelaysBecomeATrace(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, alone.Bps)
 	require.Len(t, alone.Delay, 4)
-	for text, says := range map[string]string{"": "empty", "1\n0\n": "line 2: 0 comes after 1", "x\n": "line 1: expected a whole number", "-1\n": "line 1", "86400001\n": "beyond a day", "0\n0\n": "constant_bps"} {
+	for text, says := range map[string]string{"": "empty", "1\n0\n": "line 2: 0 comes after 1", "x\n": "line 1: expected a whole number",
+		"-1\n": "line 1", "86400001\n": "beyond a day", "0\n0\n": "constant_bps"} {
 		_, err := Convert(strings.NewReader(text), nil)
 		require.ErrorContains(t, err, says)
 	}

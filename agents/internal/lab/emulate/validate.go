@@ -222,8 +222,10 @@ func (l Loss) check(p problems) {
 	if l.Outages != nil {
 		q := p.under("outages")
 		// The lower bounds keep the drawing of outages through a long silence short.
-		q.require(l.Outages.MeanLengthMs >= 0.1 && l.Outages.MeanLengthMs <= longestS*1e3, "mean_length_ms", "from 0.1 to 1e9", l.Outages.MeanLengthMs)
-		q.require(l.Outages.MeanSpacingS >= 0.01 && l.Outages.MeanSpacingS <= longestS, "mean_spacing_s", "from 0.01 to 1e6", l.Outages.MeanSpacingS)
+		q.require(l.Outages.MeanLengthMs >= 0.1 && l.Outages.MeanLengthMs <= longestS*1e3, "mean_length_ms", "from 0.1 to 1e9",
+			l.Outages.MeanLengthMs)
+		q.require(l.Outages.MeanSpacingS >= 0.01 && l.Outages.MeanSpacingS <= longestS, "mean_spacing_s", "from 0.01 to 1e6",
+			l.Outages.MeanSpacingS)
 	}
 }
 
@@ -246,7 +248,8 @@ func (v Variation) check(p problems) {
 		q.require(n.SdMs > 0, "sd_ms", "above 0", n.SdMs)
 		q.require(n.LowMs < n.HighMs, "low_ms", "below high_ms", n.LowMs)
 		// Drawing goes on until a value fits: within one sd of the mean at least every sixth does.
-		q.require(n.LowMs <= 0 && n.HighMs >= 0 && n.HighMs-n.LowMs >= n.SdMs, "low_ms to high_ms", "an interval around 0, at least sd_ms wide", n)
+		q.require(n.LowMs <= 0 && n.HighMs >= 0 && n.HighMs-n.LowMs >= n.SdMs, "low_ms to high_ms", "an interval around 0, at least sd_ms wide",
+			n)
 	}
 	if v.Uniform != nil {
 		kinds++

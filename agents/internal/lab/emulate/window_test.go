@@ -42,7 +42,8 @@ func TestProfilesOfPathsAreReadFromFiles(t *testing.T) {
 		return filepath.Join(folder, name)
 	}
 	trace := write("x.dlpath", pathtest.Encode(pathtest.Header(), []pathtest.Lasting{pathtest.Chain(3, 2*ms, 5*ms, 1e6, 0, 1, time.Minute)}))
-	const hop = "{down: {rate: {constant_bps: 2000000}, queue: {limit_bytes: 9000}, delay: {base_ms: 10}}, up: {rate: {constant_bps: 2000000}, queue: {limit_bytes: 9000}, delay: {base_ms: 10}}}"
+	const hop = "{down: {rate: {constant_bps: 2000000}, queue: {limit_bytes: 9000}, delay: {base_ms: 10}}, up: {rate: {constant_bps: " +
+		"2000000}, queue: {limit_bytes: 9000}, delay: {base_ms: 10}}}"
 	t.Setenv("XDG_CACHE_HOME", folder)
 	require.NoError(t, os.MkdirAll(filepath.Join(folder, "downlink", "paths"), 0o700))
 	require.NoError(t, os.Link(trace, filepath.Join(folder, "downlink", "paths", "kept.dlpath")))
@@ -62,7 +63,8 @@ func TestProfilesOfPathsAreReadFromFiles(t *testing.T) {
 		{"path: {file: kept, loss_ratio: 2}", "path.loss_ratio must be from 0 to 1", 0},
 		{"path: {file: x.dlpath, from: paris}", "joins east and west, and not the profile's stations paris", 0},
 		{"path: {file: x.dlpath, gap: 1}", "field gap not found", 0},
-		{"path: y.dlpath", "open the path trace y.dlpath, a file in the profile's folder or below, or an absolute path; `downlink paths make NAME --to FILE`", 0},
+		{"path: y.dlpath", "open the path trace y.dlpath, a file in the profile's folder or below, or an absolute path; " +
+			"`downlink paths make NAME --to FILE`", 0},
 		{"path: {file: x.dlpath, queue: {limit_bytes: 100}}", "path.queue.limit_bytes must be at least 1500", 0},
 		{"hops: [{path: x.dlpath}, {path: x.dlpath}]", "one path at most", 0},
 		{"path: x.dlpath\ndown: {rate: {constant_bps: 5000}}", "either down and up, or hops, or path", 0},

@@ -62,7 +62,9 @@ func Listen(path string, line Line) (*Server, error) {
 
 // listen lets one connection at a time have a session. What that returns is said when the next one may begin. The others hear
 // what busy returns.
-func listen(path string, busy func() linkcontrol.Answer, session func(s *Server, conn net.Conn) (last *linkcontrol.Answer)) (*Server, error) {
+func listen(
+	path string, busy func() linkcontrol.Answer, session func(s *Server, conn net.Conn) (last *linkcontrol.Answer),
+) (*Server, error) {
 	if conn, err := net.Dial("unix", path); err == nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("another program listens at %s", path)

@@ -64,7 +64,8 @@ func BenchmarkThroughput(b *testing.B) {
 		slices.Sort(perCore)
 		hosttest.Row{
 			Name: "emulator, per core", Value: perCore[rounds/2], Unit: "Gb/s", Goal: ">= 2.2",
-			Remark: fmt.Sprintf("median of %d flows from %.2f to %.2f; one TCP flow of up to %.2f Gb/s", rounds, perCore[0], perCore[rounds-1], slices.Max(carried)),
+			Remark: fmt.Sprintf("median of %d flows from %.2f to %.2f; one TCP flow of up to %.2f Gb/s",
+				rounds, perCore[0], perCore[rounds-1], slices.Max(carried)),
 		}.Print()
 	}
 }

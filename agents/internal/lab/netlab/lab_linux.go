@@ -91,7 +91,8 @@ func Up(options Options) (lab *Lab, err error) {
 		}
 		lab.hosts = append(lab.hosts, lab.routers...)
 		if len(options.Profile.Receivers) > 0 {
-			return nil, fmt.Errorf("the routers of a link with further receivers, as profile %s has, cannot be hosts: its relays carry INTCP between the hops", options.Profile.Name)
+			return nil, fmt.Errorf("the routers of a link with further receivers, as profile %s has, cannot be hosts: "+
+				"its relays carry INTCP between the hops", options.Profile.Name)
 		}
 	}
 	for i := range options.Profile.Receivers {

@@ -315,7 +315,8 @@ func TestWorksInAUserNamespace(t *testing.T) {
 	hosttest.NeedRoot(t)
 	socket := filepath.Join(t.TempDir(), "control")
 	echoServer(t, "unix", socket)
-	script := `mount -t tmpfs tmpfs /run && mkdir /run/netns && exec "$0" -test.run '^(TestTransferOverTheLinkInBothFamilies|TestBytesPassAProxyUnchangedInBothFamilies)$' -test.v`
+	script := `mount -t tmpfs tmpfs /run && mkdir /run/netns &&
+		exec "$0" -test.run '^(TestTransferOverTheLinkInBothFamilies|TestBytesPassAProxyUnchangedInBothFamilies)$' -test.v`
 	output, err := exec.Command("unshare", "--user", "--map-root-user", "--net", "--mount", "sh", "-c", script, os.Args[0]).CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	require.Contains(t, string(output), "--- PASS: TestTransferOverTheLinkInBothFamilies")

@@ -31,7 +31,8 @@ func TestAddressesOfAllLinksDiffer(t *testing.T) {
 
 func TestNamespaceNamesReadBack(t *testing.T) {
 	for _, link := range []string{"a", "a-rx", "demo-s1", "x-gw"} {
-		for _, p := range []place{gateway, 0, 1, maxSenders, routerPlace(1), routerPlace(maxRouters), branchPlace(1), branchPlace(emulate.MostBranches)} {
+		for _, p := range []place{gateway, 0, 1, maxSenders, routerPlace(1), routerPlace(maxRouters), branchPlace(1),
+			branchPlace(emulate.MostBranches)} {
 			parts := namespaceName.FindStringSubmatch(p.namespace(link))
 			require.Equal(t, []string{link, p.suffix()}, parts[1:])
 			require.Equal(t, p, placeOf(parts[2]))

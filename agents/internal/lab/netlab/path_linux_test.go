@@ -135,7 +135,8 @@ func TestTheIdleRttOfFifteenHopsIsThatOfTheTrace(t *testing.T) {
 	link, err := Find(lab.Name)
 	require.NoError(t, err)
 	noted := trips(t, lab.pump)
-	idle, err := measure.Probe(t.Context(), link.Hosts[Receiver], link.Hosts["sender-1"], int((time.Duration(len(flown))*lasting-time.Second)/spacing), spacing, time.Second)
+	idle, err := measure.Probe(t.Context(), link.Hosts[Receiver], link.Hosts["sender-1"],
+		int((time.Duration(len(flown))*lasting-time.Second)/spacing), spacing, time.Second)
 	require.NoError(t, err)
 	require.NoError(t, lab.pump.Note(nil, nil))
 
@@ -163,7 +164,8 @@ func TestTheIdleRttOfFifteenHopsIsThatOfTheTrace(t *testing.T) {
 		require.LessOrEqual(t, median.Abs(), within, "second %d: %v", second, apart)
 	}
 	added := medianTime(idle.Rtts) - medianTime(rtts)
-	t.Logf("%d probes of %d in %d seconds, medians at most %v from the trace; the machine adds %v in the median", len(rtts), idle.Sent, seen, most, added)
+	t.Logf("%d probes of %d in %d seconds, medians at most %v from the trace; the machine adds %v in the median",
+		len(rtts), idle.Sent, seen, most, added)
 	require.Greater(t, seen, len(flown)*seconds*3/4)
 	require.InDelta(t, float64(slices.Min(rtts)), float64(slices.Min(idle.Rtts)), float64(5*ms), "the fastest")
 	if os.Getenv("DOWNLINK_PATH_S") != "" {

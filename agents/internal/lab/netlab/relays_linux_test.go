@@ -99,7 +99,8 @@ func relayed(t testing.TB, suffix string, profile emulate.Profile) *relayedLink 
 	l := &relayedLink{path: filepath.Join(t.TempDir(), "relays.sock")}
 	l.t = t
 	var err error
-	l.lab, err = Up(Options{Name: testName(suffix), Profile: profile, Seed: 1, Senders: 1, RelayControl: l.path, LinkControl: l.path + ".link"})
+	l.lab, err = Up(Options{Name: testName(suffix), Profile: profile, Seed: 1, Senders: 1, RelayControl: l.path, LinkControl: l.path +
+		".link"})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.lab.Close()) })
 	l.relays, err = linkcontrol.OpenRelays(t.Context(), l.path, relayPlan())

@@ -12,7 +12,8 @@ import (
 func routersOf(profile emulate.Profile) (places []place, err error) {
 	most := len(profile.Hops) - 1
 	if most < 1 || most > maxRouters {
-		return nil, fmt.Errorf("profile %s has %d routers between hops, and a link whose routers are hosts has 1 to %d: use a profile with 2 to %d hops",
+		return nil, fmt.Errorf("profile %s has %d routers between hops, and a link whose routers are hosts has 1 to %d: "+
+			"use a profile with 2 to %d hops",
 			profile.Name, max(0, most), maxRouters, maxRouters+1)
 	}
 	for number := range most {

@@ -52,7 +52,8 @@ func BenchmarkSpacing(b *testing.B) {
 		quantile := func(percent int) float64 { return gaps[len(gaps)*percent/100].Seconds() / trueGap.Seconds() }
 		hosttest.Row{
 			Name: "emulator, gaps at 144 Mb/s, median", Value: 100 * math.Abs(quantile(50)-1), Unit: "% off", Goal: "<= 20",
-			Remark: fmt.Sprintf("of 83 us: p5 %.2f, p25 %.2f, p75 %.2f, p95 %.2f times; %.0f %% within a quarter; %.2f cores", quantile(5), quantile(25), quantile(75),
+			Remark: fmt.Sprintf("of 83 us: p5 %.2f, p25 %.2f, p75 %.2f, p95 %.2f times; %.0f %% within a quarter; %.2f cores",
+				quantile(5), quantile(25), quantile(75),
 				quantile(95), 100*shareNear(gaps, trueGap, trueGap/4), (busyOf(b, link.Pid)-busyBefore).Seconds()/time.Since(began).Seconds()),
 		}.Print()
 	}

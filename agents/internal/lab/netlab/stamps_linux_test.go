@@ -59,7 +59,8 @@ func sendBlocks(conn *net.TCPConn, blocks int, ends chan<- int64) error {
 			return err
 		}
 	}
-	for until := time.Now().Add(10 * time.Second); last < int64(blocks*delivery.BlockBytes) && time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+	for until := time.Now().Add(10 * time.Second); last < int64(blocks*delivery.BlockBytes) &&
+		time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
 		if err := fetch(); err != nil {
 			return err
 		}

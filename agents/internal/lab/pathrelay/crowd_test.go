@@ -25,7 +25,8 @@ func gather(t testing.TB, profile emulate.Profile, seed uint64, options intcp.Op
 	f := &flight{t: t, lost: map[emulate.Cause]int{}, network: emulate.New(profile, seed)}
 	c := &crowd{flight: f}
 	up := intcp.Hop{Run: testRun, Number: 1, Key: key(1)}
-	plan := Plan{Run: testRun, Options: options, Policy: intcp.DefaultPolicy(), Here: here, Secret: [16]byte{5}, Salt: 77, Receivers: profile.Receivers, Branches: map[uint16]int{}, Hosts: map[netip.Addr]int{}}
+	plan := Plan{Run: testRun, Options: options, Policy: intcp.DefaultPolicy(), Here: here, Secret: [16]byte{5}, Salt: 77,
+		Receivers: profile.Receivers, Branches: map[uint16]int{}, Hosts: map[netip.Addr]int{}}
 	for i := range len(profile.Receivers) + 1 {
 		number := uint16(2 + i)
 		plan.Serves = append(plan.Serves, intcp.Hop{Run: testRun, Number: number, Key: key(number)})
@@ -161,7 +162,8 @@ func TestReceiversHangAtHops(t *testing.T) {
 				c.run(4*time.Second - 100*ms) // and so it ends between two changes
 				rates, arrived := c.rates(3 * each)
 				seen := c.relays.Look(c.now, content.Name)
-				t.Logf("%.3g bit/s, %.3g from the sender, lost on branches %v, %d ask, astray %d, %d wakes", rates, arrived, c.lostBy, seen.Look.Readers, c.relays.astray, c.wakes)
+				t.Logf("%.3g bit/s, %.3g from the sender, lost on branches %v, %d ask, astray %d, %d wakes",
+					rates, arrived, c.lostBy, seen.Look.Readers, c.relays.astray, c.wakes)
 				sum := 0.0
 				for i, rate := range rates {
 					sum += rate

@@ -76,7 +76,8 @@ func fly(t testing.TB, profile emulate.Profile, seed uint64, options intcp.Optio
 	policy := intcp.DefaultPolicy()
 	down, up := intcp.Hop{Run: testRun, Number: 2, Key: key(2)}, intcp.Hop{Run: testRun, Number: 1, Key: key(1)}
 	var err error
-	f.relays, err = New(Plan{Run: testRun, Options: options, Policy: policy, Here: here, Serves: []intcp.Hop{down}, Secret: [16]byte{5}, Salt: 77}, f)
+	f.relays, err = New(Plan{Run: testRun, Options: options, Policy: policy, Here: here, Serves: []intcp.Hop{down}, Secret: [16]byte{5},
+		Salt: 77}, f)
 	require.NoError(t, err)
 	f.circuit = emulate.NewCircuit(profile, f.network, f.relays, 0)
 	f.relays.Fly(0, f.circuit.Places)
@@ -242,7 +243,8 @@ func TestRelaysFollowAPathThatChanges(t *testing.T) {
 			before := f.over(3 * time.Second)
 			during := f.over(3 * each)
 			seen := f.relays.Look(f.now, content.Name)
-			t.Logf("%.2f then %.2f Mb/s, lost %v, again %d, timeouts %d, astray %d, %d wakes", before/1e6, during/1e6, f.lost, f.Counts().AskedAgainUnits, f.Counts().Timeouts, f.relays.astray, f.wakes)
+			t.Logf("%.2f then %.2f Mb/s, lost %v, again %d, timeouts %d, astray %d, %d wakes",
+				before/1e6, during/1e6, f.lost, f.Counts().AskedAgainUnits, f.Counts().Timeouts, f.relays.astray, f.wakes)
 			require.Greater(t, before, 0.95*ceiling(20e6))
 			require.Greater(t, during, 0.6*ceiling(20e6))
 			require.InEpsilon(t, seen.Look.ArrivedBytes, seen.Look.PassedBytes, 0.1)

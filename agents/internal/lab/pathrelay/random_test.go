@@ -57,7 +57,8 @@ func TestASatelliteThatComesBackHasItsCache(t *testing.T) {
 }
 
 func TestASatelliteThatStaysAwayIsForgotten(t *testing.T) {
-	f := fly(t, pathOf(t, by(time.Second, 0, 1, 2), by(CacheKeep, 0, 3, 4), by(time.Second, 0, 5, 6), by(time.Second, 0, 3, 4)), 1, intcp.DefaultOptions())
+	f := fly(t, pathOf(t, by(time.Second, 0, 1, 2), by(CacheKeep, 0, 3, 4), by(time.Second, 0, 5, 6), by(time.Second, 0, 3, 4)), 1,
+		intcp.DefaultOptions())
 	f.run(500 * ms)
 	arrived := f.relays.Look(f.now, content.Name).Look.Arrived
 	for at := time.Second; at < CacheKeep+3*time.Second; at += time.Second { // nobody measures: the way is followed all the same

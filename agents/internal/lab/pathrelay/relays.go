@@ -113,7 +113,8 @@ func New(plan Plan, pool Pool) (*Relays, error) {
 
 func (r *Relays) newNode() (*intcp.Node, error) {
 	number := uint32(len(r.all))
-	node := intcp.New(intcp.Config{Secret: r.plan.Secret, Salt: r.plan.Salt + number<<16, Policy: r.plan.Policy, CatchUp: catchUp, Shelf: r.shelf})
+	node := intcp.New(intcp.Config{Secret: r.plan.Secret, Salt: r.plan.Salt + number<<16, Policy: r.plan.Policy, CatchUp: catchUp,
+		Shelf: r.shelf})
 	if err := node.Begin(r.plan.Run, r.plan.Options); err != nil {
 		return nil, err
 	}
@@ -252,7 +253,9 @@ func (r *Relays) sender(tag int, from netip.AddrPort) intcp.Address {
 	return addressOf(from)
 }
 
-func (r *Relays) step(at time.Duration, here *relay, from intcp.Address, datagram []byte, isUp bool, give func(emulate.Site, bool, *emulate.Packet)) {
+func (r *Relays) step(
+	at time.Duration, here *relay, from intcp.Address, datagram []byte, isUp bool, give func(emulate.Site, bool, *emulate.Packet),
+) {
 	r.out.Reset()
 	wake := here.node.Step(at+clockBegin, from, datagram, &r.out)
 	here.wake = emulate.Never

@@ -102,7 +102,8 @@ func TestRowsOfSitesSayHowEachHopStands(t *testing.T) {
 
 // TestANodeIsRememberedUntilItsLastRow: also where nobody reads rows for longer than nodes keep what they hold.
 func TestANodeIsRememberedUntilItsLastRow(t *testing.T) {
-	f := fly(t, pathOf(t, by(time.Second, 0, 1, 2), by(CacheKeep, 0, 3, 4), by(time.Second, 0, 5, 6), by(time.Second, 0, 3, 4)), 1, intcp.DefaultOptions())
+	f := fly(t, pathOf(t, by(time.Second, 0, 1, 2), by(CacheKeep, 0, 3, 4), by(time.Second, 0, 5, 6), by(time.Second, 0, 3, 4)), 1,
+		intcp.DefaultOptions())
 	f.relays.Measure()
 	f.run(900 * ms)
 	arrived := f.relays.at[emulate.Site{Hop: 0, Node: 1}].node.Look(0, testRun, content.Name).NewBytes

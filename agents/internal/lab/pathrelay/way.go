@@ -55,7 +55,8 @@ func (r *Relays) relayAt(site emulate.Site) *relay {
 	if err != nil { // it was well when the relays were made
 		panic(err)
 	}
-	made := &relay{number: len(r.all), node: node, position: resting, wake: emulate.Never, told: map[intcp.Name]RowCounts{}, left: map[intcp.Name]Row{}}
+	made := &relay{number: len(r.all), node: node, position: resting, wake: emulate.Never, told: map[intcp.Name]RowCounts{},
+		left: map[intcp.Name]Row{}}
 	r.all, r.at[site] = append(r.all, made), made
 	return made
 }

@@ -84,7 +84,8 @@ func joinPath(header Header, c columns, knots []Knot, row int, start time.Durati
 			path.End = ends
 		}
 		if begins != start || ends != path.End || ends <= begins {
-			return path, 0, at(row, "at_us", "the hop does not reach over its whole path, %d to %d us", start.Microseconds(), path.End.Microseconds())
+			return path, 0, at(row, "at_us", "the hop does not reach over its whole path, %d to %d us",
+				start.Microseconds(), path.End.Microseconds())
 		}
 		if !isNone {
 			if err := checkJoint(header, path, hop, row); err != nil {
@@ -95,7 +96,8 @@ func joinPath(header Header, c columns, knots []Knot, row int, start time.Durati
 		row = after
 	}
 	if last := len(path.Hops) - 1; last >= 0 && path.Hops[last].To != Node(-len(header.Stations)) {
-		return path, 0, at(row-1, "node", "the path ends at %d and not at station %s", path.Hops[last].To, header.Stations[len(header.Stations)-1].Name)
+		return path, 0, at(row-1, "node", "the path ends at %d and not at station %s",
+			path.Hops[last].To, header.Stations[len(header.Stations)-1].Name)
 	}
 	return path, row, nil
 }

@@ -26,7 +26,8 @@ func golden(t testing.TB) []byte {
 }
 
 func two() []pathtest.Lasting {
-	return []pathtest.Lasting{pathtest.Chain(3, 2*ms, 5*ms, 1e6, 0, 1, time.Second), {For: time.Second}, pathtest.Chain(4, 2*ms, 5*ms, 1e6, 0.5, 1, time.Second)}
+	return []pathtest.Lasting{pathtest.Chain(3, 2*ms, 5*ms, 1e6, 0, 1, time.Second), {For: time.Second},
+		pathtest.Chain(4, 2*ms, 5*ms, 1e6, 0.5, 1, time.Second)}
 }
 
 func TestATraceIsReadAsItWasWritten(t *testing.T) {
@@ -60,7 +61,8 @@ func TestWhatIsWrongIsNamedWithItsPlace(t *testing.T) {
 	lacking := pathtest.Header()
 	delete(lacking, "isl")
 	far := pathtest.Header()
-	far["stations"] = []any{map[string]any{"name": "a", "latitude_deg": 0.0, "longitude_deg": 0.0, "height_m": 0.0}, map[string]any{"name": "b", "latitude_deg": 0.0, "longitude_deg": 90.0, "height_m": 0.0}}
+	far["stations"] = []any{map[string]any{"name": "a", "latitude_deg": 0.0, "longitude_deg": 0.0, "height_m": 0.0},
+		map[string]any{"name": "b", "latitude_deg": 0.0, "longitude_deg": 90.0, "height_m": 0.0}}
 	for _, c := range []struct {
 		says   string
 		packed []byte
@@ -124,7 +126,8 @@ func TestTheGoldenTraceIsReadAsPythonReadsIt(t *testing.T) {
 			gap := hop.Gap
 			for _, knot := range hop.Knots {
 				rows = append(rows, [8]int64{
-					knot.At.Microseconds(), int64(number), int64(i + 1), int64(hop.To), int64(knot.Delay), int64(knot.Bps), int64(knot.LossRatio*1e9 + 0.5), gap.Microseconds(),
+					knot.At.Microseconds(), int64(number), int64(i + 1), int64(hop.To), int64(knot.Delay), int64(knot.Bps),
+					int64(knot.LossRatio*1e9 + 0.5), gap.Microseconds(),
 				})
 				gap = 0
 			}

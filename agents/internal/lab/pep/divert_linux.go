@@ -58,7 +58,8 @@ func routeMarked(family, loopback int) (undo []func() error, err error) {
 		size = net.IPv6len
 	}
 	everywhere := &net.IPNet{IP: make(net.IP, size), Mask: make(net.IPMask, size)}
-	route := &netlink.Route{LinkIndex: loopback, Dst: everywhere, Table: table, Type: unix.RTN_LOCAL, Scope: netlink.SCOPE_HOST, Family: family}
+	route := &netlink.Route{LinkIndex: loopback, Dst: everywhere, Table: table, Type: unix.RTN_LOCAL, Scope: netlink.SCOPE_HOST,
+		Family: family}
 	if err := netlink.RouteAdd(route); err != nil {
 		return nil, fmt.Errorf("route diverted packets to this host: %w", err)
 	}

@@ -26,7 +26,8 @@ type ErrTooMuch struct {
 }
 
 func (e *ErrTooMuch) Error() string {
-	return fmt.Sprintf("one core of this machine carries at most %.0f Mb/s over the %d hops of profile %s, which has %.0f Mb/s: let it have fewer hops or a lower rate, or take a faster machine",
+	return fmt.Sprintf("one core of this machine carries at most %.0f Mb/s over the %d hops of profile %s, which has %.0f Mb/s: "+
+		"let it have fewer hops or a lower rate, or take a faster machine",
 		e.MostBps/1e6, e.Hops, e.Profile, e.PeakBps/1e6)
 }
 

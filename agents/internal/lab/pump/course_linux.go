@@ -175,7 +175,8 @@ func (row logRow) values(first emulate.Look) []int64 {
 	look := row.look
 	values := []int64{
 		int64(look.ReceivedBytes), int64(look.DeliveredBytes), int64(look.QueuedBytes()), int64(look.WaitingBytes), int64(look.RateBps),
-		look.Delay.Microseconds(), (look.GapTime - first.GapTime).Microseconds(), (look.OutageTime - first.OutageTime).Microseconds(), row.late.Microseconds(), int64(look.Path),
+		look.Delay.Microseconds(), (look.GapTime - first.GapTime).Microseconds(), (look.OutageTime - first.OutageTime).Microseconds(),
+		row.late.Microseconds(), int64(look.Path),
 	}
 	for _, cause := range emulate.LostCauses() {
 		values = append(values, int64(look.LostBytes[cause]))

@@ -168,7 +168,8 @@ func TestASessionsRowsConserveBytesAndItsLossesHaveFlows(t *testing.T) {
 	require.Equal(t, []int64{0, 10_000, 20_000}, found.column(t, "elapsed_us")[:3], "rows count from the moment of the restart")
 	for _, way := range []string{"down", "up"} {
 		received, accounted := found.column(t, way+"_received_bytes"), found.column(t, way+"_delivered_bytes")
-		for _, field := range []string{"queued_bytes", "queue_full_bytes", "early_drop_bytes", "random_loss_bytes", "outage_bytes", "handover_bytes", "thinned_bytes"} {
+		for _, field := range []string{"queued_bytes", "queue_full_bytes", "early_drop_bytes", "random_loss_bytes", "outage_bytes",
+			"handover_bytes", "thinned_bytes"} {
 			for i, value := range found.column(t, way+"_"+field) {
 				accounted[i] += value
 			}
@@ -190,7 +191,8 @@ func TestASessionsRowsConserveBytesAndItsLossesHaveFlows(t *testing.T) {
 	require.Positive(t, lost["down outage"][5001])
 	require.Positive(t, lost["up random_loss"][0])
 	inRows := found.column(t, "down_queue_full_bytes")
-	require.InDelta(t, float64(800*(full[5001]+full[5002])), float64(inRows[len(inRows)-1]), 800*30, "sums equal the rows but for the last moments")
+	require.InDelta(t, float64(800*(full[5001]+full[5002])), float64(inRows[len(inRows)-1]), 800*30,
+		"sums equal the rows but for the last moments")
 }
 
 func TestARestartLosesNothingThatWasInside(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 func TestALinkNamesItsPathTraceAndHowLongItIs(t *testing.T) {
 	over := along(t, pathtest.Chain(3, 3*ms, 3*ms, 20e6, 0, 0, 90*time.Second))
 	found := (&Pump{options: Options{Name: "leo", Profile: over}}).Describe()
-	require.Equal(t, linkcontrol.Link{Name: "leo", Profile: "east-west", PathTrace: &linkcontrol.PathTrace{Name: "east-west", LastsUs: 90e6}}, found)
+	require.Equal(t, linkcontrol.Link{Name: "leo", Profile: "east-west", PathTrace: &linkcontrol.PathTrace{Name: "east-west", LastsUs: 90e6}},
+		found)
 	require.Nil(t, (&Pump{options: Options{Name: "ground", Profile: stormy()}}).Describe().PathTrace)
 }

@@ -54,7 +54,9 @@ func (l *linkLog) add(rows []logRow) {
 // write ends with the last row. After an error it goes on taking rows, so that none waits in vain.
 func (l *linkLog) write(w *bufio.Writer) error {
 	causes := emulate.LostCauses()
-	_, err := fmt.Fprintf(w, "at_ms,from,to,received_bytes,delivered_bytes,queued_bytes,waiting_bytes,rate_bps,delay_ms,is_gap,is_outage,late_us,path,%s\n", lostColumns(causes))
+	_, err := fmt.Fprintf(w,
+		"at_ms,from,to,received_bytes,delivered_bytes,queued_bytes,waiting_bytes,rate_bps,delay_ms,is_gap,is_outage,late_us,path,%s\n",
+		lostColumns(causes))
 	for rows := range l.rows {
 		for _, row := range rows {
 			if err == nil {

@@ -201,8 +201,9 @@ func (p *Pump) run() error {
 	return nil
 }
 
-// PreferThread lets the calling thread, as that of a pump, run before other threads when it has something to do, and its timers fire when they are
-// due: the kernel otherwise gathers timers within 50 us. Both need privilege in part; without it packets are a bit late.
+// PreferThread lets the calling thread, as that of a pump, run before other threads when it has something to do, and its timers
+// fire when they are due: the kernel otherwise gathers timers within 50 us. Both need privilege in part; without it packets are
+// a bit late.
 func PreferThread() (isPreferred bool) {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	return unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 1}, 0) == nil

@@ -35,7 +35,8 @@ type relaySession struct {
 // Relay lets the link's sites relay for a run.
 func (p *Pump) Relay(plan linkcontrol.RelayPlan) (linkserver.RelaySession, error) {
 	if p.options.Profile.MostHops() < 2 {
-		return nil, fmt.Errorf("the link's profile %s has one hop, and so no place between two hops to relay at: use a profile with hops or a path", p.options.Profile.Name)
+		return nil, fmt.Errorf("the link's profile %s has one hop, and so no place between two hops to relay at: "+
+			"use a profile with hops or a path", p.options.Profile.Name)
 	}
 	if len(plan.Contents) > mostContents {
 		return nil, fmt.Errorf("a run has at most %d flows over the relays of a link", mostContents)
@@ -67,7 +68,8 @@ func (p *Pump) Relay(plan linkcontrol.RelayPlan) (linkserver.RelaySession, error
 	for _, name := range plan.Contents {
 		relays.Watch(name)
 	}
-	s.relays = &relaying{Relays: relays, sitting: sitting{owner: relays, profile: p.options.Profile}, contents: plan.Contents, news: make(chan linkcontrol.RelayNews, mostNews)}
+	s.relays = &relaying{Relays: relays, sitting: sitting{owner: relays, profile: p.options.Profile}, contents: plan.Contents,
+		news: make(chan linkcontrol.RelayNews, mostNews)}
 	if downErr := p.do(func() { err = p.relay(s.relays) }); downErr != nil {
 		return nil, downErr
 	}

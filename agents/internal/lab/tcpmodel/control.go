@@ -46,7 +46,8 @@ type control struct {
 }
 
 func newControl(options Options) *control {
-	c := &control{hasHyStart: options.HasHyStart && !options.IsHybla, cwnd: initialWindow, threshold: math.MaxInt64, exitAt: emulate.Never, delayMin: emulate.Never}
+	c := &control{hasHyStart: options.HasHyStart && !options.IsHybla, cwnd: initialWindow, threshold: math.MaxInt64, exitAt: emulate.Never,
+		delayMin: emulate.Never}
 	if options.IsHybla {
 		c.hybla = &hybla{}
 	}

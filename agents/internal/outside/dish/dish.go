@@ -104,7 +104,9 @@ func (d *Dish) describe(ctx context.Context) (protoreflect.MethodDescriptor, err
 		return nil, fmt.Errorf("reach the dish: %w", err)
 	}
 	files := map[string]*descriptorpb.FileDescriptorProto{}
-	asked := &reflection.ServerReflectionRequest{MessageRequest: &reflection.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: service}}
+	asked := &reflection.ServerReflectionRequest{
+		MessageRequest: &reflection.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: service},
+	}
 	for asked != nil {
 		if err := fetch(stream, asked, files); err != nil {
 			return nil, err
@@ -138,7 +140,10 @@ func handleIn(files map[string]*descriptorpb.FileDescriptorProto) (protoreflect.
 	return handle, nil
 }
 
-func fetch(stream reflection.ServerReflection_ServerReflectionInfoClient, asked *reflection.ServerReflectionRequest, files map[string]*descriptorpb.FileDescriptorProto) error {
+func fetch(
+	stream reflection.ServerReflection_ServerReflectionInfoClient, asked *reflection.ServerReflectionRequest,
+	files map[string]*descriptorpb.FileDescriptorProto,
+) error {
 	if err := stream.Send(asked); err != nil {
 		return fmt.Errorf("ask the dish for its description: %w", err)
 	}

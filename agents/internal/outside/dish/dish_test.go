@@ -60,7 +60,8 @@ func TestAHistoryGivesTheMeanSinceTheLastLookAndEachOutageOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, first, 1, "a first look has nothing before it: %v", first)
 	outage := first[len(first)-1]
-	require.Equal(t, observe.Observation{Quantity: "dish.outage_s", Unit: "s", Source: "dish", At: now.Add(-30 * time.Second), Value: 1.5}, outage)
+	require.Equal(t, observe.Observation{Quantity: "dish.outage_s", Unit: "s", Source: "dish", At: now.Add(-30 * time.Second), Value: 1.5},
+		outage)
 	// Seconds 4 and 5 lie at places 0 and 1 of a ring of four.
 	d.Answers["get_history"] = `{"dish_get_history": {"current": 6, "pop_ping_drop_rate": [0.5, 0, 1, 1]` + outages + `}}`
 	second, err := reader.Read(t.Context(), now.Add(2*time.Second))
@@ -149,7 +150,8 @@ func TestWhatIsNoDishSaysSo(t *testing.T) {
 // TestADishWithListsInPlaceOfMessagesIsNotUnderstood: as a later firmware, or another program at this address, may describe it.
 func TestADishWithListsInPlaceOfMessagesIsNotUnderstood(t *testing.T) {
 	for _, field := range []string{"get_status", "dish_get_status"} {
-		d := dishtest.StartChanged(t, field, map[string]string{"get_status": `{"dish_get_status": [{"pop_ping_latency_ms": 31.5}]}`, "get_history": `{"dish_get_history": {}}`})
+		d := dishtest.StartChanged(t, field, map[string]string{"get_status": `{"dish_get_status": [{"pop_ping_latency_ms": 31.5}]}`,
+			"get_history": `{"dish_get_history": {}}`})
 		found, err := open(t, d.Address).Read(t.Context(), time.Now())
 		require.Error(t, err)
 		require.Empty(t, found)

@@ -18,8 +18,10 @@ import (
 )
 
 const (
-	aStatus  = `{"dish_get_status": {"obstruction_stats": {"fraction_obstructed": 0.25}, "device_state": {"uptime_s": 3600}, "pop_ping_latency_ms": 31.5}}`
-	aHistory = `{"dish_get_history": {"current": 900, "pop_ping_drop_rate": [0, 0.5, 1], "outages": [{"start_timestamp_ns": 1456000000000000000, "duration_ns": 2000000000}]}}`
+	aStatus = `{"dish_get_status": {"obstruction_stats": {"fraction_obstructed": 0.25}, "device_state": {"uptime_s": 3600},
+		"pop_ping_latency_ms": 31.5}}`
+	aHistory = `{"dish_get_history": {"current": 900, "pop_ping_drop_rate": [0, 0.5, 1],
+		"outages": [{"start_timestamp_ns": 1456000000000000000, "duration_ns": 2000000000}]}}`
 )
 
 // described are the files by which the dish of the tests describes itself.

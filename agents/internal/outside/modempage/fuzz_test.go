@@ -13,7 +13,8 @@ import (
 const (
 	ofJSON = "name: modem\nurl: http://192.168.100.1/\nevery_s: 30\nformat: json\nquantities:\n" +
 		"  - {quantity: modem.snr_db, unit: dB, json: rf.0.snr, factor: 10}\n  - {quantity: modem.locked, unit: 0 or 1, json: locked}\n"
-	ofText = "name: modem\nurl: http://192.168.100.1/\nformat: text\nquantities:\n  - {quantity: modem.rx_w, unit: W, pattern: 'Rx power: *(-?[0-9.e+]+) *mW', factor: 1e3}\n"
+	ofText = "name: modem\nurl: http://192.168.100.1/\nformat: text\nquantities:\n  - {quantity: modem.rx_w, unit: W, pattern: 'Rx power: " +
+		"*(-?[0-9.e+]+) *mW', factor: 1e3}\n"
 )
 
 // FuzzParse looks for a file that makes the agent panic, or that gives a page which cannot be looked at from time to time.

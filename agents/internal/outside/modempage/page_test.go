@@ -16,7 +16,8 @@ const (
 	asJSON = "name: modem\nurl: URL\nformat: json\nquantities:\n" +
 		"  - {quantity: modem.snr_db, unit: dB, json: rf.0.snr}\n  - {quantity: modem.locked, unit: 0 or 1, json: locked}\n" +
 		"  - {quantity: modem.gone, unit: dB, json: rf.7.snr}\n"
-	asText = "name: modem\nurl: URL\nformat: text\nquantities:\n  - {quantity: modem.rx_w, unit: W, pattern: 'Rx power: *(-?[0-9.]+) *mW', factor: 0.001}\n"
+	asText = "name: modem\nurl: URL\nformat: text\nquantities:\n  - {quantity: modem.rx_w, unit: W, pattern: 'Rx power: " +
+		"*(-?[0-9.]+) *mW', factor: 0.001}\n"
 )
 
 func read(t *testing.T, text string, handler http.HandlerFunc) (map[string]float64, error) {

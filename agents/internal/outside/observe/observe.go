@@ -65,7 +65,8 @@ func Open(folder string) (*Store, error) {
 
 func (s *Store) path() string { return filepath.Join(s.folder, "waiting.jsonl") }
 
-// Add keeps these but for what no message can hold: a number beyond all, a year of five digits. The oldest go when there are more than MostHeld, a call's worth at a time: the file is then rewritten.
+// Add keeps these but for what no message can hold: a number beyond all, a year of five digits. The oldest go when there are more
+// than MostHeld, a call's worth at a time: the file is then rewritten.
 func (s *Store) Add(found []Observation) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -40,15 +40,18 @@ func lines(t testing.TB, messages ...any) (text []byte) {
 // FuzzAnswers looks for what a link may say that makes an agent panic, or wait for ever.
 func FuzzAnswers(f *testing.F) {
 	fuzztest.Add(f,
-		lines(f, Answer{Link: &Link{Name: "geo", Profile: "geo-viasat", PathTrace: &PathTrace{"pole", 60e6}}}, Answer{Started: &Started{Fields: []string{"elapsed_us", "queue"}}}, Answer{Row: []int64{1, 2}}, Answer{Ended: &Ended{Rows: 1}}),
-		lines(f, Answer{Sites: &Sites{}}, Answer{Begun: "10.0.0.1:5"}, Answer{Asked: true}, Answer{Seen: []RelaySeen{{Sites: 2}}}, Answer{Rows: &SiteRows{Rows: make([]SiteRow, 3)}}, Answer{Gone: true}),
+		lines(f, Answer{Link: &Link{Name: "geo", Profile: "geo-viasat", PathTrace: &PathTrace{"pole", 60e6}}},
+			Answer{Started: &Started{Fields: []string{"elapsed_us", "queue"}}}, Answer{Row: []int64{1, 2}}, Answer{Ended: &Ended{Rows: 1}}),
+		lines(f, Answer{Sites: &Sites{}}, Answer{Begun: "10.0.0.1:5"}, Answer{Asked: true}, Answer{Seen: []RelaySeen{{Sites: 2}}},
+			Answer{Rows: &SiteRows{Rows: make([]SiteRow, 3)}}, Answer{Gone: true}),
 		lines(f, Answer{Busy: true, Link: &Link{Name: "geo"}}), lines(f, Answer{Error: "no"}))
 	f.Fuzz(func(_ *testing.T, said []byte) {
 		client := func() *Client { conn := hear(said); return &Client{conn: conn, lines: bufio.NewReader(conn)} }
 		_, _ = client().Rows(2, time.Second, func([]int64) error { return nil })
 		_, _ = client().Restart(time.Now(), 1, nil)
 		plan := RelayPlan{Contents: []intcp.Name{{1}, {2}}}
-		relays := &RelayClient{conn: hear(nil), contents: plan.Contents, done: make(chan struct{}), asked: make(chan error, 1), seen: map[intcp.Name]RelaySeen{}, readers: map[intcp.Name][]*RowReader{}}
+		relays := &RelayClient{conn: hear(nil), contents: plan.Contents, done: make(chan struct{}), asked: make(chan error, 1),
+			seen: map[intcp.Name]RelaySeen{}, readers: map[intcp.Name][]*RowReader{}}
 		reader := relays.ReadRows(plan.Contents[0])
 		_ = relays.begin(client(), plan)
 		relays.listen(client())

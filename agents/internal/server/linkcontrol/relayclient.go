@@ -40,7 +40,8 @@ func OpenRelays(ctx context.Context, path string, plan RelayPlan) (*RelayClient,
 		return nil, fmt.Errorf("reach the relays' control socket: %w", err)
 	}
 	c := &Client{conn: conn, lines: bufio.NewReaderSize(conn, 64<<10)}
-	r := &RelayClient{contents: plan.Contents, conn: conn, done: make(chan struct{}), asked: make(chan error, 1), seen: map[intcp.Name]RelaySeen{}, readers: map[intcp.Name][]*RowReader{}}
+	r := &RelayClient{contents: plan.Contents, conn: conn, done: make(chan struct{}), asked: make(chan error, 1),
+		seen: map[intcp.Name]RelaySeen{}, readers: map[intcp.Name][]*RowReader{}}
 	if err := r.begin(c, plan); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}

@@ -37,11 +37,13 @@ func TestAMessageOfRowsStaysFarBelowItsBound(t *testing.T) {
 		}
 		rows[i].Place = i + 1
 	}
-	news := RelayNews{Seen: []RelaySeen{{Sites: 3}}, Rows: []SiteRows{{Content: 1, UntilUs: 100_000, Rows: rows, Missed: 5}, {Content: 0, UntilUs: 100_000}}}
+	news := RelayNews{Seen: []RelaySeen{{Sites: 3}}, Rows: []SiteRows{{Content: 1, UntilUs: 100_000, Rows: rows, Missed: 5},
+		{Content: 0, UntilUs: 100_000}}}
 	messages := news.Answers()
 	require.Len(t, messages, 5)
 	client := &RelayClient{contents: []intcp.Name{{1}, {2}}, readers: map[intcp.Name][]*RowReader{}}
-	empty, one, other, none := client.ReadRows(intcp.Name{1}), client.ReadRows(intcp.Name{2}), client.ReadRows(intcp.Name{2}), client.ReadRows(intcp.Name{3})
+	empty, none := client.ReadRows(intcp.Name{1}), client.ReadRows(intcp.Name{3})
+	one, other := client.ReadRows(intcp.Name{2}), client.ReadRows(intcp.Name{2})
 	for _, message := range messages[1:] {
 		text, err := json.Marshal(message)
 		require.NoError(t, err)

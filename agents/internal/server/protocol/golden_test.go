@@ -70,14 +70,16 @@ func TestGoldenMessagesSurviveDecodeAndEncode(t *testing.T) {
 
 func TestAnUnknownOrderIsAnError(t *testing.T) {
 	var response protocol.PollResponse
-	err := json.Unmarshal([]byte(`{"protocol":2,"server_now":"2026-01-02T03:04:05Z","order":{"kind":"dance","run_id":"x","attempt":1}}`), &response)
+	err := json.Unmarshal([]byte(`{"protocol":2,"server_now":"2026-01-02T03:04:05Z","order":{"kind":"dance","run_id":"x","attempt":1}}`),
+		&response)
 	require.ErrorContains(t, err, "dance")
 }
 
 func TestOrdersOfAnotherVersionAreNotRead(t *testing.T) {
 	for _, head := range []string{``, `"protocol":1,`, `"protocol":3,`} {
 		var response protocol.PollResponse
-		err := json.Unmarshal([]byte(`{`+head+`"server_now":"2026-01-02T03:04:05Z","order":{"kind":"dance","run_id":"x","attempt":1}}`), &response)
+		err := json.Unmarshal([]byte(`{`+head+`"server_now":"2026-01-02T03:04:05Z","order":{"kind":"dance","run_id":"x","attempt":1}}`),
+			&response)
 		require.NoError(t, err)
 		require.Nil(t, response.Order)
 	}

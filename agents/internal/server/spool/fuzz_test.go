@@ -23,7 +23,8 @@ func FuzzUnframe(f *testing.F) {
 
 // FuzzParseName looks for a file that counts as a chunk, which then is looked for under another name.
 func FuzzParseName(f *testing.F) {
-	fuzztest.Add(f, []byte(Key{Flow: 1, Point: "sender", Sequence: 12}.fileName()), []byte(Key{Flow: 3, Point: "hop-2", Sequence: 0}.fileName()))
+	fuzztest.Add(f, []byte(Key{Flow: 1, Point: "sender", Sequence: 12}.fileName()),
+		[]byte(Key{Flow: 3, Point: "hop-2", Sequence: 0}.fileName()))
 	f.Fuzz(func(t *testing.T, name []byte) {
 		if key, isChunk := parseName(string(name)); isChunk {
 			require.Equal(t, string(name), key.fileName())

@@ -109,7 +109,8 @@ func TestWhatIsHeldIsWhatWasPutAndNotRemoved(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			k := spool.Key{
 				RunID: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "run"), Attempt: rapid.IntRange(1, 2).Draw(t, "attempt"),
-				Flow: 1, Point: rapid.SampledFrom([]string{"sender", "receiver", "link", "hop-3", "hop-12"}).Draw(t, "point"), Sequence: rapid.IntRange(0, 12).Draw(t, "sequence"),
+				Flow: 1, Point: rapid.SampledFrom([]string{"sender", "receiver", "link", "hop-3", "hop-12"}).Draw(t, "point"),
+				Sequence: rapid.IntRange(0, 12).Draw(t, "sequence"),
 			}
 			if rapid.Bool().Draw(t, "put") {
 				content := rapid.String().Draw(t, "content")

@@ -47,7 +47,8 @@ func (c *Client) patience(bytes int) time.Duration {
 
 // PutChunk uploads one chunk; when it is already stored that is success too.
 func (c *Client) PutChunk(ctx context.Context, chunk Chunk) error {
-	path := fmt.Sprintf("/api/v1/agent/runs/%s/traces/%d/%s/%d", url.PathEscape(chunk.RunID), chunk.Flow, url.PathEscape(string(chunk.Point)), chunk.Sequence)
+	path := fmt.Sprintf("/api/v1/agent/runs/%s/traces/%d/%s/%d",
+		url.PathEscape(chunk.RunID), chunk.Flow, url.PathEscape(string(chunk.Point)), chunk.Sequence)
 	headers := map[string]string{
 		"Content-Type":     "application/zstd",
 		"X-Content-SHA256": chunk.digest(),

@@ -41,7 +41,8 @@ func (e *VersionError) Error() string {
 	if e.Server > protocol.Version {
 		older = "upgrade this agent"
 	}
-	return fmt.Sprintf("the server speaks version %d of the agent protocol and this agent version %d: %s, or install the downlink-agent of the server's release", e.Server, protocol.Version, older)
+	return fmt.Sprintf("the server speaks version %d of the agent protocol and this agent version %d: "+
+		"%s, or install the downlink-agent of the server's release", e.Server, protocol.Version, older)
 }
 
 // StatusError is an answer other than success.
@@ -55,7 +56,8 @@ func (e *StatusError) Error() string {
 	if e.IsOurs() {
 		return fmt.Sprintf("the server answered %d %s: %s", e.Status, e.Problem.Code, e.Problem.Message)
 	}
-	return fmt.Sprintf("the answer was %d %s, which is not this server's own: something on the way, such as a proxy, gave it", e.Status, http.StatusText(e.Status))
+	return fmt.Sprintf("the answer was %d %s, which is not this server's own: something on the way, such as a proxy, gave it",
+		e.Status, http.StatusText(e.Status))
 }
 
 // IsOurs tells whether the server itself said so, rather than something on the way.
@@ -124,7 +126,8 @@ func NewClient(server, secret, caFile, proxy string) (*Client, error) {
 		}
 		transport.Proxy = http.ProxyURL(address)
 	}
-	client := &Client{secret: secret, http: &http.Client{Transport: transport, CheckRedirect: refuseRedirect}, Clock: &Clock{}, Pace: NewPace(0)}
+	client := &Client{secret: secret, http: &http.Client{Transport: transport, CheckRedirect: refuseRedirect}, Clock: &Clock{},
+		Pace: NewPace(0)}
 	switch address.Scheme {
 	case "unix":
 		client.base = "http://downlink"
@@ -227,7 +230,9 @@ func (c *Client) postJSON(ctx context.Context, path string, request, response an
 	return c.call(ctx, http.MethodPost, path, body, nil, response, patience)
 }
 
-func (c *Client) call(ctx context.Context, method, path string, body []byte, headers map[string]string, response any, patience time.Duration) error {
+func (c *Client) call(
+	ctx context.Context, method, path string, body []byte, headers map[string]string, response any, patience time.Duration,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
@@ -282,7 +287,8 @@ func (c *Client) send(request *http.Request, headers map[string]string, response
 // unreached says what to do where the server's certificate is of an authority that this host does not know.
 func unreached(err error) error {
 	if _, isUnknown := errors.AsType[x509.UnknownAuthorityError](err); isUnknown {
-		return fmt.Errorf("reach the server: %w; if an authority of your own has signed its certificate, name that authority's file: `join --ca-file FILE`, or ca_file in agent.yaml", err)
+		return fmt.Errorf("reach the server: %w; if an authority of your own has signed its certificate, name that authority's file: "+
+			"`join --ca-file FILE`, or ca_file in agent.yaml", err)
 	}
 	return fmt.Errorf("reach the server: %w", err)
 }

@@ -27,7 +27,8 @@ func TestOnlyTheServersOwnWordRevokesAnAgent(t *testing.T) {
 		require.Error(t, err)
 		require.NotErrorIs(t, err, ErrRevoked, body)
 	}
-	_, err := answering(t, http.StatusUnauthorized, `{"code": "agent_unknown", "message": "Join again."}`).Poll(t.Context(), protocol.PollRequest{})
+	_, err := answering(t, http.StatusUnauthorized, `{"code": "agent_unknown", "message": "Join again."}`).Poll(t.Context(),
+		protocol.PollRequest{})
 	require.ErrorIs(t, err, ErrRevoked)
 }
 

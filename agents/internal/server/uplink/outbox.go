@@ -284,7 +284,8 @@ func (o *Outbox) Deliver(ctx context.Context, post Poster, lost func(protocol.Ru
 			return err
 		}
 		if IsRefusal(err) && o.noteRefusal(q, time.Now()) {
-			o.log.Error("an event was refused again and again; its run's events are set aside and sent later", "run_id", q.letter.RunID, "event", string(q.letter.Body), "tries", mostTries, "again_in", recallAfter, "error", err)
+			o.log.Error("an event was refused again and again; its run's events are set aside and sent later", "run_id", q.letter.RunID, "event",
+				string(q.letter.Body), "tries", mostTries, "again_in", recallAfter, "error", err)
 			o.backoff.Reset()
 			continue
 		}
@@ -307,7 +308,8 @@ func (o *Outbox) settle(q queued, err error, lost func(protocol.RunRef)) bool {
 		lost(q.letter.RunRef)
 		return true
 	case errors.As(err, &status) && status.IsFinal():
-		o.log.Error("the server refused an event for good; its file is kept as .bad", "run_id", q.letter.RunID, "event", string(q.letter.Body), "error", err)
+		o.log.Error("the server refused an event for good; its file is kept as .bad", "run_id", q.letter.RunID, "event",
+			string(q.letter.Body), "error", err)
 		_ = os.Rename(o.path(q.number), o.path(q.number)+".bad")
 		o.take(q)
 		return true

@@ -58,11 +58,13 @@ func StartChanged(t *testing.T, listed string, answers map[string]string) *Dish 
 	server := grpc.NewServer()
 	server.RegisterService(&grpc.ServiceDesc{
 		ServiceName: "SpaceX.API.Device.Device", HandlerType: (*any)(nil), Metadata: "device.proto",
-		Methods: []grpc.MethodDesc{{MethodName: "Handle", Handler: func(_ any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+		Methods: []grpc.MethodDesc{{MethodName: "Handle", Handler: func(_ any, _ context.Context, decode func(any) error,
+			_ grpc.UnaryServerInterceptor) (any, error) {
 			return d.handle(files, decode)
 		}}},
 	}, d)
-	reflectionv1.RegisterServerReflectionServer(server, reflection.NewServerV1(reflection.ServerOptions{Services: server, DescriptorResolver: files}))
+	reflectionv1.RegisterServerReflectionServer(server, reflection.NewServerV1(reflection.ServerOptions{Services: server,
+		DescriptorResolver: files}))
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 	return d

@@ -12,7 +12,8 @@ const mutants = 40
 
 // odd is what decoders of numbers, texts and documents may fail at.
 var odd = []string{
-	"", "\x00", "\n", "\xff\xff\xff\xff\xff\xff\xff\xff", "-1", "0", "1e999", "1e308", "NaN", ".nan", ".inf", "null", "true", "[]", "{}", `""`, `"`, "[[[[[[[[",
+	"", "\x00", "\n", "\xff\xff\xff\xff\xff\xff\xff\xff", "-1", "0", "1e999", "1e308", "NaN", ".nan", ".inf", "null", "true", "[]", "{}",
+	`""`, `"`, "[[[[[[[[",
 	"9223372036854775807", "9223372036854775808", "-9223372036854775809", "9223372036855", "\x00\x00\x00\x80", "é\u202e", ": ", "- ", ",",
 }
 

@@ -22,7 +22,8 @@ type Lasting struct {
 
 // Still is a hop that does not change for so long.
 func Still(to pathtrace.Node, delay time.Duration, bps, lossRatio float64, lasting time.Duration) pathtrace.Hop {
-	return pathtrace.Hop{To: to, Knots: []pathtrace.Knot{{Delay: delay, Bps: bps, LossRatio: lossRatio}, {At: lasting, Delay: delay, Bps: bps, LossRatio: lossRatio}}}
+	return pathtrace.Hop{To: to, Knots: []pathtrace.Knot{{Delay: delay, Bps: bps, LossRatio: lossRatio},
+		{At: lasting, Delay: delay, Bps: bps, LossRatio: lossRatio}}}
 }
 
 // Header is one of a shell of 550 km with two stations beside each other, so that all hops of a few ms are sound.
@@ -33,11 +34,13 @@ func Header() map[string]any {
 	gap := map[string]any{"least_ms": 0.0, "most_ms": 0.0}
 	return map[string]any{
 		"format": pathtrace.Format, "name": "east-west", "program": "a test", "epoch": "2000-01-01T00:00:00Z", "start": "2000-01-01T00:00:00Z",
-		"constellation": map[string]any{"code": "D:550:53.0:1584/72/17", "file": nil, "file_sha256": nil, "satellites": 1584, "least_radius_km": 6920.0, "most_radius_km": 6935.0},
-		"stations":      []any{station("east", 10), station("west", 9.9)}, "least_elevation_deg": 10.0, "most_gsl_km": nil, "isl": "+grid",
+		"constellation": map[string]any{"code": "D:550:53.0:1584/72/17",
+			"file": nil, "file_sha256": nil, "satellites": 1584, "least_radius_km": 6920.0, "most_radius_km": 6935.0},
+		"stations": []any{station("east", 10), station("west", 9.9)}, "least_elevation_deg": 10.0, "most_gsl_km": nil, "isl": "+grid",
 		"route": map[string]any{"rule": "shortest", "stay_s": 15.0, "slot_s": 15.0, "offset_s": 0.0},
 		"links": map[string]any{
-			"radio":    map[string]any{"frequency_ghz": 20.0, "bandwidth_mhz": 10.0, "eirp_density_dbw_per_mhz": 4.0, "g_over_t_db_per_k": 15.9, "other_losses_db": 0.8},
+			"radio": map[string]any{"frequency_ghz": 20.0, "bandwidth_mhz": 10.0, "eirp_density_dbw_per_mhz": 4.0, "g_over_t_db_per_k": 15.9,
+				"other_losses_db": 0.8},
 			"gsl_loss": map[string]any{"low_snr_db": 0.0, "low_snr_ratio": 1e-5, "high_snr_db": 10.0, "high_snr_ratio": 1e-5},
 			"gsl_gap":  gap, "isl_gap": gap, "isl_rate_bps": 1e8, "isl_loss_ratio": 1e-5,
 		},
@@ -63,7 +66,8 @@ func Encode(header map[string]any, paths []Lasting) []byte {
 		for i, hop := range path.Hops {
 			gap := hop.Gap.Microseconds()
 			for _, knot := range hop.Knots {
-				add((start + knot.At).Microseconds(), int64(number), int64(i+1), int64(hop.To), int64(knot.Delay), int64(knot.Bps), int64(knot.LossRatio*1e9), gap)
+				add((start + knot.At).Microseconds(), int64(number), int64(i+1), int64(hop.To), int64(knot.Delay), int64(knot.Bps),
+					int64(knot.LossRatio*1e9), gap)
 				gap = 0
 			}
 		}
@@ -154,5 +158,6 @@ func randomKnot(rng *rand.Rand, at time.Duration, isGSL bool) pathtrace.Knot {
 	if isGSL {
 		delay = time.Duration(2_000_000 + rng.IntN(3_000_000))
 	}
-	return pathtrace.Knot{At: at.Truncate(time.Microsecond), Delay: delay, Bps: float64(1e6 + rng.IntN(40e6)), LossRatio: float64(rng.IntN(2)*rng.IntN(100)) / 1e3}
+	return pathtrace.Knot{At: at.Truncate(time.Microsecond), Delay: delay, Bps: float64(1e6 + rng.IntN(40e6)),
+		LossRatio: float64(rng.IntN(2)*rng.IntN(100)) / 1e3}
 }
