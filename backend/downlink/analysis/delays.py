@@ -41,7 +41,7 @@ OF = {JITTER: ONE_WAY, IN_ORDER_JITTER: IN_ORDER}
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """What an end says of its clock in a run; None where it does not.
+    """The clock of one end in a run; None for what it does not report.
 
     boot_id: of its kernel. zero_us: the run's zero on that kernel's monotonic clock. error_ms: how sure it was of the server's
     clock, so that the run's zero was the same moment for both.
@@ -84,7 +84,7 @@ class FlowDelays:
 
     @cached_property
     def by_second(self) -> Mapping[str, Floats]:
-        """Of each kind of delay the mean in each second from 0 on; NaN where no block left."""
+        """Mean of each kind of delay in each second from 0 on, in ms; NaN where no block left."""
         bins = int(self.second.max()) + 1 if len(self.second) else 0
         weight = np.bincount(self.second, self.weights, bins)
         with np.errstate(invalid="ignore"):
@@ -126,7 +126,7 @@ class FlowDelays:
         return found
 
     def _phase_jitter(self, kind: str, inside: NDArray[np.bool_]) -> float:
-        """Of pairs of seconds that are both inside."""
+        """Return the jitter over pairs of consecutive seconds that are both inside, in ms."""
         if kind in self.why:
             return math.nan
         means = self.by_second[OF[kind]][: len(inside)]
@@ -135,8 +135,8 @@ class FlowDelays:
 
 
 def common_clock(sender: End, receiver: End) -> Clock:
-    """Of one kernel both ends have one clock, and the runs' zeros on it are known. Else the zeros are one moment of the server's clock,
-    which each end knows as exactly as it says."""
+    """Return the relation of both ends' clocks. On one kernel they are one clock, and the runs' zeros on it are known. Else the zeros
+    are one moment of the server's clock, with the accuracy that each end states."""
     is_one = sender.boot_id is not None and sender.boot_id == receiver.boot_id
     if is_one and sender.zero_us is not None and receiver.zero_us is not None:
         return Clock(receiver.zero_us - sender.zero_us, 0.0)
@@ -144,7 +144,7 @@ def common_clock(sender: End, receiver: End) -> Clock:
 
 
 def joint_error_ms(sender: End, receiver: End) -> float | None:
-    """By how much what both know of the server's clock may differ; None where one does not say how sure it was."""
+    """Return by how many milliseconds both ends' estimates of the server's clock may differ; None if one does not state its accuracy."""
     if sender.error_ms is None or receiver.error_ms is None:
         return None
     return sender.error_ms + receiver.error_ms
@@ -174,8 +174,8 @@ def flow_delays(
 
 
 def _offered_us(sent: Columns, every_us: int) -> Ints:
-    """When each message was offered: the sender's program keeps its timetable, no message leaves before its moment, and those that
-    waited least left at once. One stamp in a hundred may be wrong."""
+    """Return when each message was offered, in microseconds: the sender's program keeps its timetable, no message leaves before its
+    moment, and those that waited least left at once. One stamp in a hundred may be wrong."""
     due = sent["block"] * every_us
     zero_us = np.quantile(sent["sent_at_us"] - due, EARLIEST, method="inverted_cdf")
     offered: Ints = due + np.int64(zero_us)
@@ -183,7 +183,7 @@ def _offered_us(sent: Columns, every_us: int) -> Ints:
 
 
 def rows_stand_for(block: Ints) -> Ints:
-    """How many blocks share one row around each of these: 1, from block 65,536 on 2, from 131,072 on 4, and so on."""
+    """Return how many blocks share one row around each of these: 1, from block 65,536 on 2, from 131,072 on 4, and so on."""
     doublings = np.frexp((block // WHOLE_BLOCKS).astype(float))[1]
     stood_for: Ints = np.left_shift(1, doublings.astype(np.int64))
     return stood_for
@@ -217,6 +217,6 @@ def _of_clock(error_ms: float | None, mean_ms: float) -> Why | None:
 
 
 def _steps(means: Floats) -> Floats:
-    """Between seconds in a row that both have a mean."""
+    """Return the differences between consecutive seconds that both have a mean."""
     steps: Floats = np.abs(np.diff(means))
     return steps[~np.isnan(steps)]

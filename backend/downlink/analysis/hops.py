@@ -1,4 +1,4 @@
-"""What each hop of a flow over relays did: its course in equal steps for a plot, and its totals.
+"""Activity of each hop of a flow over relays: its course in equal steps for a plot, and its totals.
 
 Hops count from 1 at the sender. What came over a hop is counted where it ends, what was sent over it where it begins.
 """
@@ -77,7 +77,7 @@ def flow_hops(points: Sequence[Columns], sites: Columns, *, is_further: bool = F
 
 
 def _edges(end_us: int) -> Ints:
-    """Of as few steps as show what happens; the last one may be longer than the trace."""
+    """Return the edges of as few steps as show the course, in microseconds; the last one may be longer than the trace."""
     step_us = next(
         (round(each * 1e6) for each in STEPS_S if end_us <= each * 1e6 * MOST_STEPS), round(STEPS_S[-1] * 1e6)
     )
@@ -105,8 +105,8 @@ def _of_sites(sender: Columns, sites: Columns, receiver: Columns, edges_us: Ints
 
 
 def _last_places(sites: Columns) -> Ints:
-    """For each row the last place of the way at its moment. Rows of a moment are 1 us apart; a node that has left since the moment
-    before may have one more, beside that of the node that has its place now."""
+    """Return for each row the last place of the path at its moment. Rows of a moment are 1 us apart; a node that has left since the
+    moment before may have one more, beside that of the node that has its place now."""
     place = sites["site_place"]
     begins = np.flatnonzero(np.diff(sites["elapsed_us"], prepend=-2) > 1)
     return np.repeat(np.maximum.reduceat(place, begins), np.diff(begins, append=len(place)))
@@ -135,7 +135,7 @@ def _course(place: int | None, nodes: list[int | None] | None, above: _End, belo
 
 
 def _rtt_us(above: _End, below: _End) -> Floats | None:
-    """By the requester of INTCP; over split TCP by the connection's sender."""
+    """Return the round trip of a hop in microseconds: by INTCP's requester, or by the sender of split TCP's connection."""
     found = below.mean("hop_rtt_us", above_zero=True)
     return above.mean("rtt_us", above_zero=True) if found is None else found
 
@@ -158,18 +158,18 @@ class _End(ABC):
 
     @abstractmethod
     def _gauge(self, name: str) -> Ints | None:
-        """What it was at each row."""
+        """Return a gauge at each row."""
 
     @abstractmethod
     def steps(self, name: str) -> Floats | None:
-        """How much of a counter came in each step."""
+        """Return by how much a counter rose in each step."""
 
     @abstractmethod
     def total(self, name: str) -> int | None:
-        """How much of it came in all."""
+        """Return by how much a counter rose in all."""
 
     def mean(self, name: str, *, above_zero: bool = False) -> Floats | None:
-        """Of the rows of each step. above_zero: rows with 0 say that nothing was measured yet."""
+        """Return the mean of a gauge over the rows of each step. above_zero: rows with 0 mean that nothing was measured yet."""
         gauge = self._gauge(name)
         if gauge is None:
             return None

@@ -1,4 +1,4 @@
-"""What held a flow back, second by second, and which buffers would not."""
+"""Limits of a flow, second by second, and the buffers that would not limit it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class BufferAdvice:
 
 @dataclass(frozen=True)
 class FlowLimits:
-    """What held one flow, and the buffers that its path asks for; advice is None when nothing was measured."""
+    """The limits of one flow, and the buffers that its path needs; advice is None when nothing was measured."""
 
     series: LimitSeries
     advice: BufferAdvice | None

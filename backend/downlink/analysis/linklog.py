@@ -1,4 +1,4 @@
-"""What an emulated link's log says: what its hop sent and could have sent, and its course for a plot.
+"""An emulated link's log: the bytes that its hop sent and could have sent, and its course for a plot.
 
 Columns are those of `link-fields.csv`, a row each 10 ms."""
 

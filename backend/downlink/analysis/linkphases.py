@@ -1,4 +1,5 @@
-"""What an emulated link did in each phase of a run, by its log: queueing, utilisation and losses by cause; and what it lost of each flow.
+"""Activity of an emulated link in each phase of a run, by its log: queueing, utilisation and losses by cause; and its losses of each
+flow.
 
 All of the way to the receiver: on the way back there are acknowledgements alone."""
 
@@ -30,8 +31,8 @@ Window = tuple[float, float]
 
 
 def phase_windows(phases: Phases, together_s: float, end_s: float) -> dict[str, Window]:
-    """Where each phase begins and ends in a run, in seconds. together_s: when the first of its flows ends, from which steady state is
-    counted back; end_s: when the last one does."""
+    """Return the beginning and end of each phase in a run, in seconds. together_s: when the first of its flows ends, from which
+    steady state is counted back; end_s: when the last one does."""
     ends = ((0.0, phases.startup_s), (together_s - phases.steady_s, together_s), (0.0, end_s))
     named = {window.name: (float(window.from_s), float(window.to_s)) for window in phases.windows}
     own = dict(zip(phases.names, ends, strict=False))
@@ -92,7 +93,7 @@ def _inside(hop: HopLog, window: Window) -> NDArray[np.bool_]:
 
 
 def _rise(hop: HopLog, counter: Ints | Floats, window: Window) -> float:
-    """Between two rows a counter rises evenly, so that what adjacent windows have adds up."""
+    """Return by how much a counter rose in a window. Between two rows it rises evenly, so that adjacent windows add up."""
     low, high = np.interp([window[0] * 1e6, window[1] * 1e6], hop.time_us, counter)
     return float(high - low)
 

@@ -72,7 +72,7 @@ class Thinning:
         return values < 0 if name in self.unset else np.zeros(len(values), np.bool_)
 
     def courses(self) -> dict[str, Course]:
-        """What is drawn, by column."""
+        """Return the thinned columns by name."""
         return {name: self._course(name, *held) for name, held in self._held.items()}
 
     def _course(self, name: str, time_us: Ints, values: Ints) -> Course:

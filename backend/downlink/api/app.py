@@ -99,7 +99,8 @@ class Application(FastAPI):
     """Wrapped from outside, so that the framework's own answers, those to unexpected errors too, are treated as any other."""
 
     def openapi(self) -> dict[str, Any]:
-        """With what does not follow from types alone. It is made once, however many ask for it meanwhile."""
+        """Return the OpenAPI document with the parts that do not follow from types alone. It is made once, however many ask for it
+        meanwhile."""
         with _DOCUMENT:
             return self._document()
 
@@ -196,7 +197,7 @@ def create_app(settings: Settings) -> FastAPI:
 
 @cache
 def _routes() -> list[BaseRoute]:
-    """Of all parts, made once in a process: models and dependencies of all routes take a third of a second."""
+    """Return the routes of all parts, made once in a process: models and dependencies of all routes take a third of a second."""
     whole = APIRouter(generate_unique_id_function=_own_name)
     # Most requests are polls, and routers are asked in turn whose a request is: half of a poll's time, were it the last one's.
     whole.include_router(agent_channel.router, prefix=PREFIX, include_in_schema=False)

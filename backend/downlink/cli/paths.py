@@ -195,7 +195,7 @@ def made(asked: Asked) -> bytes:
 
 
 def _usable(asked: Asked, strict: bool) -> Asked:
-    """Without the satellites that cannot be used; these are noted, and named in the path's header."""
+    """Leave out the satellites that cannot be used; they are printed, and named in the path's header."""
     from downlink.constellation.elements import one_of_each
     from downlink.constellation.fallen_satellites import without_lost
     from downlink.domain.partial import check_whole, told
@@ -222,7 +222,7 @@ def cached(name: str) -> Path:
 
 
 def _base(name: str, stations: list[str], code: str | None, elements: Path | None) -> Asked:
-    """What is made: a ready-made path, or one between stations; with other satellites where these are named."""
+    """Return the parameters of a ready-made path, or of one between stations; with other satellites where these are named."""
     from downlink.constellation.elements import elements_text, read_elements
     from downlink.constellation.maker import Asked
     from downlink.constellation.requests import CODE_EPOCH, DAY_US, code_orbits, ready_path, station
@@ -353,7 +353,7 @@ def _facts(header: PathHeader, summary: Summary) -> dict[str, str]:
 
 
 def _left_out(header: PathHeader) -> str:
-    """How many satellites of the file could not be used, and the first of them."""
+    """Describe how many satellites of the file could not be used, and the first of them."""
     said = header.asked[LEFT_OUT]
     if not isinstance(said, dict):
         return str(said)

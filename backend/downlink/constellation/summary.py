@@ -1,4 +1,4 @@
-"""What a path trace is like, in a few numbers."""
+"""Summary of a path trace in a few numbers."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class SealedFile:
         return dict(sorted(found.items()))
 
     def condition(self, name: str | None) -> Condition:
-        """What the file's run is a run of: what its author says, else what the file says of the test and its flows."""
+        """Return the condition of the file's run: its author's name, or one from the test and its flows."""
         numbers = range(1, max(self.controls, default=0) + 1)  # one between them may be left out
         flows = tuple(FlowPlan(Tcp(self.controls.get(each) or UNKNOWN)) for each in numbers)
         return Condition(name or self._default_condition(), {}, {}, flows or (FlowPlan(Tcp(UNKNOWN)),), StopRule())
@@ -109,7 +109,7 @@ def chunk_sizes(samples: int) -> list[int]:
 
 
 def _outcome(flow: ImportedFlow, control: str | None, chunks: int) -> Outcome:
-    """As an agent would have said it, as far as the file says; without a last byte nobody looks for faults of sampling."""
+    """Return the outcome that an agent would have reported, as far as the file has it; without a last byte, sampling is not checked."""
     carried = ("app_bytes", "received_bytes", "acked_bytes")
     app_bytes = next((int(flow.columns[name][-1]) for name in carried if name in flow.columns), None)
     told: Outcome = {

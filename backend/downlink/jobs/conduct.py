@@ -59,7 +59,7 @@ def _tick(units: UnitFactory, source: WeatherSource | None) -> float:
 
 
 def _rest(units: UnitFactory, seconds: float, stop: threading.Event) -> None:
-    """Until the next pass is due, or ordered."""
+    """Wait until the next pass is due or ordered."""
     least_s = min(seconds, LEAST_PAUSE_S)
     if stop.wait(least_s):
         return

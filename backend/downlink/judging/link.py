@@ -1,4 +1,4 @@
-"""What an emulated link did in each phase of a run, and what it lost of each flow; nothing of a run without a log of its link."""
+"""Activity of an emulated link in each phase of a run, and its losses of each flow; nothing for a run without a log of its link."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def _windows(run: RunTrace) -> Mapping[str, Window]:
 
 
 def counted_flows(outcome: Mapping[str, Any], flows: Iterable[RunFlow]) -> Collection[int]:
-    """Those whose packets the link told apart. Agents that do not say it counted flows to its first receiver; of those over relays
-    they missed what was lost before the first one."""
+    """Return the flows whose packets the link counted separately. Agents that do not report them counted flows to its first receiver;
+    of those over relays they missed losses before the first one."""
     said: Collection[int] | None = outcome.get("counted_flows")
     if said is not None:
         return said

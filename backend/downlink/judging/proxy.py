@@ -1,4 +1,4 @@
-"""Whether a flow's TCP was ended on the way by a proxy."""
+"""Detection of proxies that end a flow's TCP on the path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VALUES = (
 
 
 def proxy_rows(run: RunTrace) -> Rows:
-    """Of an imported flow only one end is known."""
+    """Judge the run's TCP flows; an imported flow has only one end."""
     probe_ms = _probe_rtt_ms(run)
     return {FlowProxy: [_judge(each, run, probe_ms) for each in run.tcp if not each.is_imported and each.receiver]}
 

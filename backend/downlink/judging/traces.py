@@ -99,7 +99,8 @@ class FlowTrace:
 
     @property
     def is_judged(self) -> bool:
-        """Whether there is something to judge: a byte was sent, and the sender's trace is there. Of an imported flow one end is enough."""
+        """True if there is something to judge: a byte was sent, and the sender's trace exists. One end is enough for an imported
+        flow."""
         counts = self.receiver if self.flow.relays else self.sender
         return self.is_imported or (self._outcome.get("first_byte_us") is not None and bool(counts))
 
@@ -114,18 +115,18 @@ class FlowTrace:
 
     @property
     def duration_s(self) -> float | None:
-        """How long the flow was to send by its run's stop rule; None where bytes decide."""
+        """Seconds for which the flow should send by its run's stop rule; None for a rule by bytes."""
         seconds = self.run.stop.get("seconds")
         return None if seconds is None else float(seconds - self.flow.start_s)
 
     @property
     def keeps_deliveries(self) -> bool:
-        """Whether an end says that it kept its half of a delivery table."""
+        """True if an end reports that it kept its half of a delivery table."""
         return any((each or {}).get("delivery") for each in (self.flow.sender_outcome, self.flow.receiver_outcome))
 
     @property
     def _outcome(self) -> dict[str, int | None]:
-        """Of the sender; where it says nothing of an INTCP flow, of the receiver."""
+        """The outcome of the sender; of the receiver if the sender has none of an INTCP flow."""
         own = self.flow.sender_outcome or {}
         if self.flow.kind == INTCP and own.get("first_byte_us") is None:
             return self.flow.receiver_outcome or {}
@@ -150,12 +151,12 @@ class FlowTrace:
 
     @property
     def has_full_segments(self) -> bool:
-        """Whether TCP cuts a stream into segments of its own size; messages at a fixed rate may be smaller."""
+        """True if TCP cuts a stream into segments of its own size; messages at a fixed rate may be smaller."""
         return self.flow.offer is None
 
     @cached_property
     def acks(self) -> AckTrace:
-        """What detectors are replayed over. InvalidError `trace_invalid` where the trace does not allow that."""
+        """Return the input of detectors. Raise InvalidError `trace_invalid` if the trace does not allow a replay."""
         return flow_trace(self.sender, self.flow.cc, self.first_byte_us)
 
 
@@ -174,14 +175,15 @@ class RunTrace:
 
     @property
     def zero_us(self) -> int:
-        """What the seconds of phases count from, on the run's clock: the first data byte of the flow that begins first, less its start."""
+        """The zero of the phases' seconds, on the run's clock in microseconds: the first data byte of the flow that begins first,
+        less its start."""
         firsts = [(each.flow.start_s, each.first_byte_us) for each in self.judged]
         start_s, first_us = min(firsts, default=(0.0, 0))
         return first_us - round(start_s * 1e6)
 
     @cached_property
     def delays(self) -> Mapping[int, FlowDelays]:
-        """Of each flow that kept a delivery table, by its number."""
+        """The delays of each flow that kept a delivery table, by its number."""
         return {each.flow.flow: self._delays(each) for each in self.judged if each.keeps_deliveries}
 
     def _delays(self, each: FlowTrace) -> FlowDelays:
@@ -198,7 +200,8 @@ class RunTrace:
         return End(host.get("boot_id"), kept.get("zero_us"), _number(host.get("clock_error_ms")))
 
     def clock_error_ms(self, flow: RunFlow) -> float | None:
-        """By how much the clocks of a flow's ends may differ: their errors, as the agents gave them when they were ready."""
+        """Return by how many milliseconds the clocks of a flow's ends may differ: their errors, as the agents reported them when they
+        were ready."""
         return joint_error_ms(*self._ends(flow))
 
     @cached_property
@@ -207,7 +210,7 @@ class RunTrace:
 
     @cached_property
     def tcp(self) -> Sequence[FlowTrace]:
-        """Those that have a congestion window."""
+        """The flows that have a congestion window."""
         return [each for each in self.judged if each.flow.kind == TCP or (each.flow.kind == SPLIT and each.sender)]
 
 
@@ -249,7 +252,7 @@ def _link_of(unit: Unit, run: Run) -> Mapping[str, Ints]:
 
 
 def _with_data(flows: Sequence[RunFlow]) -> int:
-    """How many share the link; probes take next to nothing of it."""
+    """Count the flows that share the link; probes take next to nothing of it."""
     return sum(not flow.is_probe for flow in flows)
 
 
@@ -267,7 +270,7 @@ def _open(
 
 
 def _number(said: object) -> float | None:
-    """What an agent said, where it is a number."""
+    """Return an agent's value as a number; None if it is none."""
     return float(said) if isinstance(said, int | float) else None
 
 

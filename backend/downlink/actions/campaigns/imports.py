@@ -37,7 +37,7 @@ NamedFile = tuple[str, BinaryIO]
 
 @dataclass(frozen=True)
 class Target:
-    """Where the files go: an imported campaign by its id, or a new one of this name. condition: of all the files' runs.
+    """The target of the files: an imported campaign by its id, or a new one of this name. condition: of all the files' runs.
 
     is_skipping: what is refused is left out, as long as something remains. owner_id: whose a new campaign is. is_strict: a test
     of which a part cannot be used is refused. started_at: of a test whose file does not say.
@@ -54,7 +54,7 @@ class Target:
 
 @dataclass(frozen=True)
 class ImportedRun:
-    """What became of one test. failure: why it failed, by its file. partial: which parts of it cannot be used."""
+    """The run that was made of one test."""
 
     run_id: UUID
     file: str

@@ -55,7 +55,7 @@ def judge(opened: RunTrace, judges: Iterable[Judge] = JUDGES) -> Found:
 
 @dataclass(frozen=True)
 class Judged:
-    """What is to be stored of a run; it holds no samples. flows: each with its columns."""
+    """The results of a run to be stored; they hold no samples. flows: each with its columns."""
 
     run: Run
     found: Found
@@ -71,7 +71,7 @@ def judge_run(opened: RunTrace) -> Judged:
 
 
 def _measured(opened: RunTrace, found: Found) -> list[Measured]:
-    """What a link may not be able to give, of each flow with data."""
+    """Return the values of each flow with data that a link may not be able to give."""
     overall = {row["flow"]: row for row in found[Metric] if row["phase"] == "overall"}
     paths = {row["flow"]: row["path"] for row in found[FlowProxy]}
     return [
@@ -140,7 +140,7 @@ def _received_times(each: FlowTrace) -> list[float]:
 
 
 def _way(unit: Unit, run: Run) -> dict[str, Any] | None:
-    """Which one the flows took, as both ends said; None where neither did, or the run was imported."""
+    """Return the network path of the flows, as both ends reported it; None where neither did, or the run was imported."""
     flows = run_store.flows_of(unit, run.id)
     ends = [
         (end, agent, outcome)
@@ -155,7 +155,7 @@ def _way(unit: Unit, run: Run) -> dict[str, Any] | None:
 
 
 def _faults(flows: Iterable[FlowTrace]) -> Iterator[TraceFault]:
-    """Why a trace must not count, for each that must not."""
+    """Yield the fault of each trace that must not count."""
     for each in flows:
         for point in ENDS:
             outcome = getattr(each.flow, f"{point}_outcome") or {}
@@ -167,7 +167,7 @@ def _faults(flows: Iterable[FlowTrace]) -> Iterator[TraceFault]:
 
 
 def _end(unit: Unit, run: Run, fault: TraceFault | None, now: datetime) -> None:
-    """As it was condemned to; else by what is missing, or wrong with the traces; else complete."""
+    """End the run as it was condemned; else by what is missing, or wrong with the traces; else as complete."""
     missing = {
         (trace.flow, trace.point): trace.missing for trace in trace_store.traces_of(unit, run.id) if trace.missing
     }

@@ -1,4 +1,4 @@
-"""What agents report of their runs. A repeat changes nothing."""
+"""Events that agents report of their runs. A repeat changes nothing."""
 
 from __future__ import annotations
 

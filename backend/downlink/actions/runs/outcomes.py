@@ -1,4 +1,4 @@
-"""What an agent says of its part of a run when that is over, and what follows for the run."""
+"""The outcomes that an agent reports of its part of a run, and what follows for the run."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _shortening(unit: Unit, agents: Collection[str]) -> set[str]:
 
 
 def _peer(flow: RunFlow, agent: str) -> str:
-    """Whose address an end saw: towards the receiver, and at the receiver towards the sender."""
+    """Return the peer whose address an end saw: towards the receiver, and at the receiver towards the sender."""
     place = flow.way.index(agent)
     return flow.way[place + 1] if place + 1 < len(flow.way) else flow.way[place - 1]
 
@@ -79,7 +79,7 @@ def _doubt(unit: Unit, run: Run, flow: RunFlow, host: RunHost, said_bytes: int) 
 
 
 def phase_after(event: Mapping[str, Any]) -> HostPhase:
-    """How far a host is with a run that it has broken off and left: what it says that it has of it is wanted."""
+    """Return the phase of a host that has broken off and left a run: the samples that it reports are wanted."""
     return HostPhase.RESTORED if event.get("flows") else HostPhase.DONE
 
 
@@ -92,7 +92,7 @@ def _check_end(flows: Mapping[int, RunFlow], outcome: Mapping[str, Any], agent: 
 
 
 def ending_said_by(agent: str, said: Sequence[Mapping[str, Any]]) -> Ending | None:
-    """What these outcomes condemn the run to, by the first flow that ended badly."""
+    """Return the ending to which these outcomes condemn the run, by the first flow that ended badly."""
     for outcome in said:
         where = f"{agent}, flow {outcome['flow']}"
         is_relay = Point(outcome["point"]).place is not None

@@ -106,7 +106,7 @@ def _goes_into(part: Sequence[Piece], piece: Piece) -> bool:
 
 
 def _next_columns(packed: bytes, last: Columns | None) -> Columns:
-    """What a chunk holds. InvalidError when it cannot be read, or does not continue the trace."""
+    """Decode a chunk. Raise InvalidError if it cannot be read, or does not continue the trace."""
     _, columns = decode_chunk(packed)
     if last is not None and not _continues(last, columns):
         raise InvalidError("chunk_invalid", "its fields are others than before, or its time goes back.")

@@ -116,7 +116,7 @@ def flow_trace(columns: Mapping[str, ArrayLike], congestion_control: str | None,
 
 
 def _true_rows(is_true: NDArray[np.bool_]) -> slice | NDArray[np.bool_]:
-    """What takes these rows of a column: without a copy where they are its end, as where time goes on."""
+    """Return an index for these rows of a column: a slice, which copies nothing, if they are its end."""
     first = int(is_true.argmax()) if is_true.any() else len(is_true)
     return slice(first, None) if is_true[first:].all() else is_true
 
@@ -156,7 +156,7 @@ def plot_curves(trace: AckTrace, from_us: int, to_us: int, points: int) -> Plott
 
 
 def plot_window(trace: AckTrace, from_us: int, to_us: int, points: int) -> PlottedWindow:
-    """What the sender saw within [from_us, to_us]."""
+    """Return the sender's view within [from_us, to_us], of at most `points` rows."""
     kept = _thinned(trace.time_us, from_us, to_us, points)
     ssthresh = trace.ssthresh_segments
     return PlottedWindow(

@@ -80,7 +80,8 @@ class TableRow:
 
 
 def timing_of(exit_us: int | None, capacity: Capacity, loss_us: int | None) -> Timing:
-    """Where an exit lies. A flow that never reached capacity cannot be left too late, so that any exit before the loss is early."""
+    """Classify an exit as early, good, late or open. A flow that never reached capacity cannot be left too late, so that any exit
+    before the loss is early."""
     if exit_us is None or (loss_us is not None and exit_us >= loss_us):
         return Timing.OPEN if loss_us is None else Timing.LATE
     return Timing.EARLY if capacity.at_us is None or exit_us < capacity.at_us else Timing.GOOD

@@ -34,7 +34,8 @@ Parameters = Search10 | Search31 | Search40 | HyStart | MeanDeviation
 
 @dataclass(frozen=True)
 class Replay:
-    """How a detector is swept. prepare: what parameter sets of one key share on a trace. judge: one set's verdict with that."""
+    """The method to sweep a detector. prepare: computes what parameter sets of one key share on a trace. judge: one set's verdict
+    with that."""
 
     key: Callable[[Any], Hashable]
     prepare: Callable[[AckTrace, Any], Any]
@@ -72,7 +73,8 @@ MAX_SETS = 1_000
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one parameter set did on one trace. hr_us: first loss minus exit, None without either. timing: None when undecidable."""
+    """The outcome of one parameter set on one trace. hr_us: first loss minus exit, None without either. timing: None when
+    undecidable."""
 
     exit_us: int | None
     hr_us: int | None
@@ -142,7 +144,7 @@ def sweep(trace: AckTrace, parameter_sets: Sequence[Parameters], rate: LinkRate 
 
 
 def _verdicts(trace: AckTrace, sets: Sequence[Parameters]) -> Iterator[Verdict]:
-    """In the order of the sets. What sets share is worked out once, and held no longer than for them."""
+    """Yield verdicts in the order of the sets. Shared intermediate results are computed once, and released after their last set."""
     places: dict[tuple[type, Hashable], list[int]] = {}
     for place, asked in enumerate(sets):
         places.setdefault((type(asked), REPLAYS[type(asked)].key(asked)), []).append(place)

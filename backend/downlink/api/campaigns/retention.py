@@ -1,4 +1,4 @@
-"""How long campaigns keep their data, how much it is, and its removal."""
+"""Retention of campaigns' data, its size, and its removal."""
 
 from __future__ import annotations
 

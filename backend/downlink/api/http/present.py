@@ -1,4 +1,4 @@
-"""From rows to the shapes that the API gives."""
+"""Translation of rows to the shapes that the API gives."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def _link_log(details: RunDetails) -> dict[str, Any] | None:
 
 
 def _trace(flow: int, point: Point, outcome: dict[str, Any], details: RunDetails) -> dict[str, Any]:
-    """What was announced there, and once the trace is sealed what is there."""
+    """Return a trace's announcement and, once it is sealed, its contents."""
     sealed: Trace | None = next((trace for trace in details.traces if (trace.flow, trace.point) == (flow, point)), None)
     state = "expected" if not outcome else "open"
     if sealed:

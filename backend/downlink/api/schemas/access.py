@@ -40,7 +40,7 @@ class PasswordBody(Body):
 
 
 class Session(Shape):
-    """Who is calling, and how."""
+    """The caller, and how it signed in."""
 
     username: str
     kind: Literal["session", "token"]

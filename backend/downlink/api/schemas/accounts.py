@@ -61,7 +61,7 @@ class InvitationSecret(Body):
 
 
 class OpenedInvitation(Shape):
-    """What an invitation is for. username: of the account that gets a new password; null where one is to be chosen."""
+    """The purpose of an invitation. username: of the account that gets a new password; null where one is to be chosen."""
 
     role: AccountRole
     username: str | None

@@ -24,7 +24,7 @@ Words = Annotated[
 
 
 class AnnotationBody(Body):
-    """Of a campaign, of a link, or of one link of a campaign."""
+    """An annotation of a campaign, of a link, or of one link of a campaign."""
 
     campaign_id: UUID | None = None
     link: Name | None = Field(default=None, description="By name; without campaign_id every campaign over it shows it")

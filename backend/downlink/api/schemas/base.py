@@ -94,7 +94,7 @@ class Shape(BaseModel):
 
 
 def may_be_left_out(schema: dict[str, Any]) -> None:
-    """For a field that answers leave out at its default: in the document, a default means that the field is always there."""
+    """Mark a field that answers leave out at its default: in the document, a default means that the field is always there."""
     schema.pop("default", None)
 
 

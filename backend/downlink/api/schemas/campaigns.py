@@ -57,7 +57,7 @@ _SPLITS = (
 
 
 class DescribeBody(Body):
-    """Only the keys given are changed."""
+    """A change of a campaign's description: only the given keys are changed."""
 
     notes: Annotated[str, Field(max_length=10_000), AfterValidator(refuse_controls)] | None = None
     tags: Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=100)] | None = Field(
@@ -159,7 +159,7 @@ class IntcpFlowSpec(Shape):
 
 
 class VariedSpec(Shape):
-    """Of a condition that `vary` made."""
+    """The origin of a condition that `vary` made."""
 
     key: str
     value: str | int | float | bool
@@ -320,7 +320,7 @@ class Conflict(Shape):
 
 
 class PlannedQuickTest(Shape):
-    """What to test: `POST /links/{link_id}/quick-test`."""
+    """A quick test to order: `POST /links/{link_id}/quick-test`."""
 
     link: str
     sender: int = Field(description="Its number in the link, from 1")

@@ -33,7 +33,7 @@ class ChannelBody(Body):
 
 
 class ChannelChange(Body):
-    """Only the keys given are changed. A webhook's secret stays."""
+    """A change of a channel: only the given keys are changed. A webhook's secret stays."""
 
     name: Name | None = None
     target: Target | None = None
@@ -45,7 +45,7 @@ class ChannelChange(Body):
 
 
 class LastTry(Shape):
-    """Of the notification that was tried last."""
+    """The last attempt: of the notification that was tried last."""
 
     title: str
     state: State

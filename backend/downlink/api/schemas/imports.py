@@ -10,7 +10,7 @@ from downlink.api.schemas.base import Form, Name, Shape
 
 
 class ImportFields(Form):
-    """What a form may say beside its files. An empty field is one that was left out."""
+    """Fields of a form beside its files. An empty field is one that was left out."""
 
     campaign: Name | None = Field(
         default=None, description="Name of a new campaign; by default `Imported` and the date"

@@ -71,7 +71,7 @@ class LinkBody(Body):
 
 
 class LinkChange(Body):
-    """Only the keys given are changed. A link is not changed while a run holds it."""
+    """A change of a link: only the given keys are changed. A link is not changed while a run holds it."""
 
     name: Name | None = None
     orbit: OrbitName | None = None

@@ -22,7 +22,7 @@ class ConnectBody(Body):
 
 
 class Connected(Shape):
-    """Who at the provider signs in to the account."""
+    """The person at the provider who signs in to the account."""
 
     issuer: str
     subject: str

@@ -46,7 +46,7 @@ class PhaseMetrics(Shape):
 
 
 class GroupMetrics(Shape):
-    """By phase; the campaign's windows have theirs beside the three that every campaign has."""
+    """Metrics by phase; the campaign's windows have theirs beside the three that every campaign has."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, PhaseMetrics]
@@ -101,7 +101,7 @@ class LinkMetrics(Shape):
 
 @with_listed(LOST, Interval)
 class LinkFlow(Shape):
-    """What the link lost of a flow, over whole runs."""
+    """The link's losses of a flow, over whole runs."""
 
     flow: int
 

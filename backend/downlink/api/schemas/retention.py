@@ -1,4 +1,4 @@
-"""How long a campaign's data is kept, how much it is, and what goes when."""
+"""Retention of a campaign's data, its size, and the removals by date."""
 
 from __future__ import annotations
 

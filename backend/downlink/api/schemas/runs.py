@@ -68,7 +68,7 @@ class HystartCounts(Shape):
 
 
 class Proxy(Shape):
-    """Whether something on the way ends TCP (docs/method.md, section 8), with the signs; null where one is not known."""
+    """The verdict on a proxy that ends TCP on the path (docs/method.md, section 8), with the signs; null where one is not known."""
 
     path: Literal["split", "whole", "unknown"] = Field(
         description="split: a proxy ends TCP on the way; whole: one connection from end to end; unknown: the signs do not say"
@@ -89,7 +89,7 @@ class Proxy(Shape):
 
 
 class Carrier(Shape):
-    """What carries a flow that passes relays."""
+    """The transport of a flow that passes relays."""
 
     kind: Literal["split", "intcp"]
     relay_cc: str | None = Field(default=None, description="Of the relays of a split flow")
@@ -101,7 +101,7 @@ class Offer(Shape):
 
 
 class HopTrace(Shape):
-    """What a relay recorded of a flow."""
+    """A relay's record of a flow."""
 
     point: str = Field(description="`hop-1`, `hop-2`, …, from the sender")
     agent: str
@@ -243,7 +243,7 @@ class RunEvent(Shape):
 
 
 class ToolSummary(Shape):
-    """What the tool itself sums up for all flows of one direction, without the seconds that it was asked to omit."""
+    """The tool's own summary of all flows of one direction, without the seconds that it was asked to omit."""
 
     direction: Literal["upload", "download"]
     sent_bps: float | None
@@ -280,7 +280,7 @@ class Unexpected(Shape):
 
 
 class WayTaken(Shape):
-    """Which way a run's flows took, by the routes of its hosts."""
+    """The network path of a run's flows, by the routes of its hosts."""
 
     receiver: str = Field(
         description="Interface and first hop of the receiver's packets: `lan via 10.0.0.1`; empty: not known"

@@ -10,7 +10,7 @@ from downlink.api.schemas.base import Body, Moment, Shape, refuse_controls
 
 
 class Cause(Shape):
-    """What started a run."""
+    """The cause that started a run."""
 
     name: str
     at: Moment = Field(description="Of the value, the slot or the call")
@@ -48,7 +48,7 @@ class TriggerSecret(Shape):
 
 
 class CallBody(Body):
-    """What a call may say beside its signature."""
+    """Fields of a call beside its signature."""
 
     value: float | None = Field(default=None, allow_inf_nan=False, description="Kept with each run that it starts")
     note: Annotated[str, Field(max_length=200), AfterValidator(refuse_controls)] = Field(

@@ -1,4 +1,4 @@
-"""How exactly a mean is known while its campaign goes on: intervals that hold at every look, and when they are narrow enough.
+"""The precision of a mean while its campaign continues: intervals that hold at every look, and the rule that ends the campaign.
 
 An ordinary 95 % interval misses the truth in 5 % of looks. A person who looks after each cycle and stops when it is narrow has many
 looks, and stops where it happened to be narrow. A confidence sequence holds the truth at all of its looks together.
@@ -40,7 +40,8 @@ class Until:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Of a condition's complete runs on a link that have the metric: how many, their mean and sample deviation (None of one)."""
+    """Statistics of a condition's complete runs on a link that have the metric: count, mean and sample standard deviation (None for a
+    single run)."""
 
     runs: int
     mean: float
@@ -48,12 +49,12 @@ class Values:
 
     @property
     def half_width(self) -> float | None:
-        """Of the confidence sequence, in the metric's unit; None while it is without end."""
+        """Half width of the confidence sequence, in the metric's unit; None while it is infinite."""
         return None if self.sd is None or (width := relative_width(self.runs)) is None else width * self.sd
 
     @property
     def half_width_percent(self) -> float | None:
-        """Of the mean; None too where the mean is not above zero, of which a percentage says nothing."""
+        """Half width as a percentage of the mean; None also for a mean of zero or less."""
         half = self.half_width
         return None if half is None or self.mean <= 0 else 100 * half / self.mean
 
@@ -74,7 +75,7 @@ def relative_width(runs: int) -> float | None:
 
 
 def is_narrow(found: Values | None, until: Until) -> bool:
-    """Whether these runs are enough."""
+    """Return whether these runs are enough for the wanted half width."""
     if found is None or found.runs < LEAST_RUNS:
         return False
     percent = found.half_width_percent
@@ -82,21 +83,21 @@ def is_narrow(found: Values | None, until: Until) -> bool:
 
 
 def is_precise(until: Until, sides: Collection[Side], found: Mapping[Side, Values]) -> bool:
-    """Whether every side that the campaign has is narrow enough."""
+    """Return whether every side of the campaign is narrow enough. found: statistics by side."""
     return bool(sides) and all(is_narrow(found.get(side), until) for side in sides)
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a pilot lets one expect. cycles: until all sides are narrow, most_cycles at most. percent: the widest side then;
-    None where it has no width."""
+    """The forecast that a pilot allows. cycles: until all sides are narrow, most_cycles at most. half_width_percent: of the widest
+    side then; None if a side has no width."""
 
     cycles: int
     half_width_percent: float | None
 
     @classmethod
     def of(cls, until: Until, pilot: Collection[Values]) -> Expected:
-        """With each side's mean and deviation as the pilot had them."""
+        """Forecast with each side's mean and standard deviation from the pilot."""
         cycles = max((_enough(until, each) for each in pilot), default=until.most_cycles)
         widths = [Values(cycles, each.mean, each.sd).half_width_percent for each in pilot]
         known = [width for width in widths if width is not None]
@@ -129,7 +130,7 @@ class Place:
 
 
 def unneeded(places: Sequence[Place]) -> list[int]:
-    """Which of a campaign's runs, by their place in the list, are not needed once it is precise enough.
+    """Return the indices of the runs that are not needed once the campaign is precise enough.
 
     Planned ones of cycles of which no run on their link has begun: a cycle that has begun is a block, and is finished. Later
     attempts stay: somebody has asked for them.

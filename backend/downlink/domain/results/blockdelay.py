@@ -1,4 +1,4 @@
-"""What is known of the delays of a flow's blocks, and why it may not be."""
+"""Delays of a flow's blocks, and the reasons for which they may be unknown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DISTRIBUTED = (*PHASE_METRICS, *RATES)
 
 
 class Why(StrEnum):
-    """Why there is no value. Others than these have one."""
+    """Reasons for which there is no value."""
 
     NO_TABLE = "no_table"
     HALF_MISSING = "half_missing"

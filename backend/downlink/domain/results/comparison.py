@@ -22,7 +22,7 @@ Facts = Mapping[Aspect, str]
 
 @dataclass(frozen=True, slots=True)
 class SideName:
-    """Where a side is found. place: link and condition with a slash between them, either of which may have slashes of its own."""
+    """The name of a side of a comparison. place: link and condition with a slash between them; both may contain slashes."""
 
     text: str
     campaign_id: UUID
@@ -90,7 +90,7 @@ class Unlike:
 
 
 def unlike(sides: Sequence[Facts]) -> list[Unlike]:
-    """By aspect, then in the order in which the sides name them."""
+    """Return the facts in which sides differ, by aspect, then in the order in which the sides name them."""
     named = dict.fromkeys(aspect for side in sides for aspect in side)
     names = sorted(named, key=lambda aspect: ASPECTS.index(aspect[0]))
     rows = [Unlike(*aspect, tuple(side.get(aspect, _missing(aspect)) for side in sides)) for aspect in names]
@@ -103,7 +103,7 @@ def _missing(aspect: Aspect) -> str:
 
 
 def fact_text(fact: object) -> str:
-    """What a host says of itself: `gro on gso off` of an object of switches."""
+    """Return a fact of a host as text: `gro on gso off` for an object of switches."""
     if not isinstance(fact, Mapping):
         return str(fact)
     switches = {True: "on", False: "off"}
@@ -111,13 +111,13 @@ def fact_text(fact: object) -> str:
 
 
 def several(values: Iterable[object]) -> str:
-    """What runs have, where not all of them have the same: `6.18.44, 6.19.2`."""
+    """Join the different values of several runs: `6.18.44, 6.19.2`."""
     found = sorted({str(value) for value in values if value is not None})
     return ", ".join(found) or NOT_KNOWN
 
 
 def plan_facts(campaign: Campaign, condition: Condition) -> dict[Aspect, str]:
-    """What the campaign file says of a condition, its defaults merged in, and of what its numbers are taken over."""
+    """Return the facts that the campaign file states about a condition and the phases of its numbers, defaults merged in."""
     phases = campaign.phases
     windows = [f"{window.name} {window.from_s:g} to {window.to_s:g} s" for window in phases.windows]
     return {

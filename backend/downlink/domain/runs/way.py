@@ -1,4 +1,4 @@
-"""Which way a run's flows really took, by the routes of both hosts: another interface or first hop is another path."""
+"""The network path that a run's flows took, by the routes of both hosts: another interface or first hop is another path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ ENDS = ("receiver", "sender")
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Of one run, in words: `lan via 10.0.0.1`, empty where it is not known. addresses: under which senders saw their receivers."""
+    """The path of one run in words: `lan via 10.0.0.1`, empty where it is not known. addresses: under which senders saw their
+    receivers."""
 
     receiver: str = ""
     sender: str = ""
@@ -21,7 +22,7 @@ class Way:
 
     @classmethod
     def of(cls, said: Mapping[str, Any] | None) -> Way:
-        """As it is stored."""
+        """Read the path from its stored form."""
         return cls(said["receiver"], said["sender"], tuple(said["addresses"])) if said else cls()
 
     def to_dict(self) -> dict[str, Any]:
@@ -40,7 +41,7 @@ class Way:
 
 
 def way_of(ends: Iterable[tuple[str, str, Outcome | None]]) -> Way:
-    """Of a run. ends: receiver or sender, the agent, and its outcome of a flow."""
+    """Return the path of a run. ends: receiver or sender, the agent, and its outcome of a flow."""
     found: dict[str, dict[str, list[str]]] = {end: {} for end in ENDS}
     addresses: list[str] = []
     for end, agent, outcome in ends:
@@ -58,7 +59,7 @@ def _step(way: Mapping[str, Any] | None) -> str:
 
 
 def _told(by_agent: Mapping[str, list[str]]) -> str:
-    """Of several agents each by its name; a change within the run as `sat, then lan`."""
+    """Describe the steps of several agents, each by its name; a change within the run as `sat, then lan`."""
     told = {agent: ", then ".join(_in_turn(steps)) for agent, steps in by_agent.items() if steps}
     if len(set(told.values())) <= 1:
         return next(iter(told.values()), "")
@@ -87,7 +88,7 @@ def shortened(outcome: Outcome, *, own: bool, peers: bool) -> dict[str, Any]:
 
 
 def _network_of(address: str) -> str:
-    """Of an address with a port, in the same form: `203.0.113.0/24:8410`, `[2001:db8::/48]:8410`."""
+    """Return the network of an address with a port, in the same form: `203.0.113.0/24:8410`, `[2001:db8::/48]:8410`."""
     network, port = _network(_host(address)), address.rpartition(":")[2]
     return f"[{network}]:{port}" if ":" in network else f"{network}:{port}"
 
@@ -104,7 +105,7 @@ def _network(host: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """In what the ways of a link's runs differ. What is not known differs from nothing."""
+    """The aspects in which the paths of a link's runs differ. An unknown value differs from nothing."""
 
     receivers: bool
     senders: bool
@@ -120,6 +121,6 @@ class Differing:
 
 
 def place_name(link: str, way: Way, differs: Differing) -> str:
-    """What a group of runs is of: the link, and its way where the campaign's runs took several."""
+    """Name the link of a group of runs, and its path if the campaign's runs took several."""
     words = way.words(with_receiver=differs.receivers, with_sender=differs.senders, with_addresses=differs.addresses)
     return f"{link}, {words}" if words else link

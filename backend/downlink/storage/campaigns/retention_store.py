@@ -1,4 +1,4 @@
-"""What campaigns keep and for how long: sizes, rules, and the removal of some runs' data at a time."""
+"""Retention of campaigns' data: sizes, rules, and the removal of some runs' data at a time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def keep_of(row: Retention | None) -> Keep:
 
 
 def sizes(unit: Unit, campaign_ids: Sequence[UUID] | None = None) -> dict[UUID, Size]:
-    """By campaign; of all of them unless some are named. Reads the rows and not what they hold."""
+    """Return sizes by campaign; of all campaigns unless some are named. Reads the rows without their contents."""
     traces = {row[0]: row[1:] for row in unit.session.execute(_of(_traces_query(), campaign_ids))}
     series = {row[0]: row[1:] for row in unit.session.execute(_of(_series_query(), campaign_ids))}
     return {
@@ -82,7 +82,7 @@ def ruled(unit: Unit) -> Sequence[tuple[Campaign, Retention]]:
 
 
 def going(unit: Unit, before: datetime, most: int) -> Sequence[Retention]:
-    """Those of which something is to go and no job was sent since `before`; locked, those that were sent first come first."""
+    """Lock and return the campaigns with data to remove for which no job was sent since `before`; those sent first come first."""
     query = select(Retention).where(Retention.going.is_not(None))
     query = query.where(or_(Retention.sent_at.is_(None), Retention.sent_at < before))
     ordered = query.order_by(Retention.sent_at.nulls_first(), Retention.campaign_id).limit(most)
@@ -90,14 +90,14 @@ def going(unit: Unit, before: datetime, most: int) -> Sequence[Retention]:
 
 
 def count_going(unit: Unit, since: datetime) -> int:
-    """How many jobs were sent since then and may still be at work."""
+    """Count the jobs that were sent since then and may still be at work."""
     return (
         unit.session.scalar(select(func.count()).where(Retention.going.is_not(None), Retention.sent_at >= since)) or 0
     )
 
 
 def _has(part: Part) -> ColumnElement[bool]:
-    """Whether a run has something of this part."""
+    """Return the condition that a run has something of this part."""
     traces = exists().where(Chunk.run_id == Run.id)
     if part is Part.TRACES:
         return traces
@@ -120,7 +120,7 @@ def take_runs(unit: Unit, campaign_id: UUID, part: Part, limit: int) -> Sequence
 
 
 def is_busy(unit: Unit, campaign_id: UUID) -> bool:
-    """Whether a run of it has not ended, or is still to be judged."""
+    """Return whether a run of the campaign has not ended, or is still to be judged."""
     busy = or_(Run.state.not_in(FINAL_NAMES), Run.needs.is_not(None))
     return unit.session.scalar(select(Run.id).where(Run.campaign_id == campaign_id, busy).limit(1)) is not None
 
@@ -145,7 +145,7 @@ def remove(unit: Unit, run_ids: Sequence[UUID], part: Part, now: datetime) -> No
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """Of how many runs of a campaign the raw traces and the series are gone, and since when the first of them."""
+    """Numbers of these runs were computed before, stay, and cannot be computed again."""
 
     traces_runs: int
     traces_at: datetime | None

@@ -1,4 +1,4 @@
-"""Under which circumstances a campaign's runs were measured: rows counted in the database, since thousands of hosts say much the same."""
+"""Circumstances of a campaign's runs: rows counted in the database, because thousands of hosts report much the same."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Went(NamedTuple):
 
 
 def ways(unit: Unit, campaign_id: UUID) -> list[Went]:
-    """Of the runs whose agents said it, the way of most runs first."""
+    """Return the network paths of the runs whose agents reported them, the most frequent first."""
     way = (Run.link, Run.way["receiver"].astext, Run.way["sender"].astext, Run.way["addresses"])
     query = select(*way, func.count()).where(Run.campaign_id == campaign_id, Run.way.is_not(None))
     found = unit.session.execute(query.group_by(*way).order_by(Run.link, func.count().desc(), *way[1:]))
@@ -70,18 +70,18 @@ def ways(unit: Unit, campaign_id: UUID) -> list[Went]:
 
 
 def implausible(unit: Unit, campaign_id: UUID) -> int:
-    """How many runs say what their link cannot give."""
+    """Count the runs that report what their link cannot give."""
     query = select(func.count()).where(Run.campaign_id == campaign_id, func.jsonb_typeof(Run.implausible) == "array")
     return unit.session.scalar(query) or 0
 
 
 def left_out(unit: Unit, campaign_id: UUID) -> int:
-    """How many runs people left out."""
+    """Count the runs that people left out."""
     return unit.session.scalar(select(func.count()).where(Run.campaign_id == campaign_id, LEFT_OUT)) or 0
 
 
 def link_facts(unit: Unit, campaign_id: UUID) -> list[LinkFacts]:
-    """By name. Of a link whose facts changed while the campaign went on, each state."""
+    """Return facts of links by name. A link whose facts changed during the campaign has each state."""
     own = (Run.link, Run.nominal_rate_bps, Run.base_rtt_ms, Run.is_emulated)
     registered = (Link.orbit, Link.operator, Link.profile, Link.time_zone)
     query = select(*own, *registered).outerjoin(Link, Link.name == Run.link).where(Run.campaign_id == campaign_id)
@@ -106,7 +106,7 @@ def kernels(unit: Unit, campaign_id: UUID) -> list[Kernel]:
 
 
 def unset(unit: Unit, campaign_id: UUID) -> list[Unset]:
-    """By role and name. Spaces between numbers are no difference: kernels print tabs."""
+    """Return settings that were not made, by role and name. Spaces between numbers are no difference: kernels print tabs."""
     asked = func.jsonb_each_text(RunHost.settings_asked).table_valued("key", "value").lateral("asked")
     found = RunHost.settings_during[asked.c.key].astext
     query = select(RunHost.roles, asked.c.key, asked.c.value, found, func.count())

@@ -1,4 +1,4 @@
-"""What complete runs were made with: links, hosts and the analysis, as the runs themselves say it."""
+"""Circumstances of complete runs: links, hosts and the analysis, as the runs themselves record them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ FINGERPRINT = ("kernel", "version", "qdisc", "offloads")
 
 @dataclass(frozen=True)
 class RunFacts:
-    """Of the complete runs of a condition on a link: each value that any of them has. hosts: role and a part of the fingerprint to
-    its values."""
+    """The facts of the complete runs of a condition on a link: each value that any of them has. hosts: role and a part of the
+    fingerprint to their values."""
 
     first_at: datetime | None
     last_at: datetime | None
@@ -35,14 +35,14 @@ class RunFacts:
 
 
 def count_complete(unit: Unit, campaign_ids: Iterable[UUID]) -> int:
-    """Of all these campaigns."""
+    """Count the complete runs of all these campaigns."""
     query = select(func.count()).select_from(Run)
     query = query.where(Run.campaign_id.in_(list(campaign_ids)), Run.state == RunState.COMPLETE, LEFT_OUT.is_not(True))
     return unit.session.scalar(query) or 0
 
 
 def run_facts(unit: Unit, campaign_id: UUID, link: str, condition: str) -> RunFacts:
-    """Of the complete runs there; empty where there is none."""
+    """Return the facts of these complete runs; empty without any."""
     mine = and_(
         Run.campaign_id == campaign_id,
         Run.link == link,

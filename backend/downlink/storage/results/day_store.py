@@ -51,7 +51,7 @@ def _first_runs(campaign_id: UUID, limit: int) -> Select[UUID]:
 
 
 def placed_runs(unit: Unit, campaign_id: UUID, limit: int) -> list[PlacedRun]:
-    """In the order of the plan, the first of them where there are more than the limit."""
+    """Return runs in the order of the plan, the first ones if there are more than the limit."""
     columns = [CLOCK if name == "at" else getattr(Run, name) for name in PlacedRun._fields]
     query = select(*columns).where(Run.campaign_id == campaign_id).order_by(*PLAN_ORDER).limit(limit)
     return [PlacedRun(*row) for row in unit.session.execute(query)]
@@ -68,7 +68,7 @@ def flow_values(unit: Unit, campaign_id: UUID, limit: int, phase: str, metric: s
 
 
 def steady_times(unit: Unit, campaign_id: UUID, limit: int) -> list[FlowValue]:
-    """When each flow of the first runs became steady, of those that did."""
+    """Return when each flow of the first runs became steady, for those that did."""
     cc = func.coalesce(RunFlow.sender_outcome["actual_cc"].astext, RunFlow.asked_cc)
     query = select(RunFlow.run_id, RunFlow.flow, cc, RunFlow.time_to_steady_s)
     query = query.where(RunFlow.run_id.in_(_first_runs(campaign_id, limit)), RunFlow.time_to_steady_s.is_not(None))
@@ -76,7 +76,7 @@ def steady_times(unit: Unit, campaign_id: UUID, limit: int) -> list[FlowValue]:
 
 
 def link_values(unit: Unit, campaign_id: UUID, limit: int, phase: str, metric: str) -> list[FlowValue]:
-    """What the emulated link did in a phase (domain/metric.py LINKED) of the first runs."""
+    """Return the emulated link's values in a phase (domain/results/metric.py LINKED) for the first runs."""
     value = getattr(LinkPhase, metric)
     query = select(LinkPhase.run_id, value)
     query = query.where(

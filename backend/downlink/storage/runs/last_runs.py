@@ -1,4 +1,4 @@
-"""What the last runs on links found of hosts and of the ways between them."""
+"""Observations of the last runs on links: facts of hosts, and the network paths between them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LastRuns:
 
 
 def last_runs(unit: Unit, links: Iterable[str]) -> LastRuns:
-    """Of runs that were measured here and have ended."""
+    """Return the observations of runs that were measured here and have ended."""
     runs = sorted(
         (run for link in links for run in _ended_on(unit, link)),
         key=lambda run: run.ended_at or run.state_at,

@@ -57,7 +57,7 @@ FINAL_NAMES = sorted(FINAL)
 
 @dataclass(frozen=True)
 class RunSurroundings:
-    """Where a run lies in its campaign: the runs before and after it are those of the plan's order.
+    """The position of a run in its campaign: the runs before and after it are those of the plan's order.
 
     later_attempt_id: of the latest one at its place, None where it is that itself. owner_id: whose the campaign is.
     """
@@ -95,7 +95,7 @@ class RunRow:
 
 
 class BookedRun(NamedTuple):
-    """What of a run matters to the plans of other campaigns."""
+    """The part of a run that matters to the plans of other campaigns."""
 
     campaign: str
     link: str
@@ -115,7 +115,7 @@ def get_run(unit: Unit, run_id: UUID, *, is_locked: bool = False) -> Run:
 
 
 def get_runs(unit: Unit, run_ids: Iterable[UUID]) -> Sequence[Run]:
-    """Those of these runs that there are, in the order of the plan."""
+    """Return the existing ones of these runs, in the order of the plan."""
     return unit.session.scalars(select(Run).where(Run.id.in_(list(run_ids))).order_by(*PLAN_ORDER)).all()
 
 
@@ -157,7 +157,7 @@ def flows_of(unit: Unit, run_id: UUID) -> Sequence[RunFlow]:
 
 
 def fingerprints(unit: Unit, run_id: UUID) -> dict[str, Mapping[str, Any]]:
-    """By agent, what it said of its host when it was ready; without those that said nothing."""
+    """Return by agent the fingerprint of its host when it was ready; without agents that sent none."""
     query = select(RunHost.agent, RunHost.fingerprint).where(RunHost.run_id == run_id)
     return {agent: said for agent, said in unit.session.execute(query).all() if said}
 
@@ -181,7 +181,7 @@ def find_host(unit: Unit, run_id: UUID, agent: str) -> RunHost | None:
 
 
 def list_runs(unit: Unit, campaign_id: UUID, state: str | None, limit: int, offset: int) -> tuple[list[RunRow], int]:
-    """In the order of the plan. NotFoundError when there is no such campaign."""
+    """Return runs in the order of the plan. Raise NotFoundError if there is no such campaign."""
     if unit.session.scalar(select(Campaign.id).where(Campaign.id == campaign_id)) is None:
         raise NotFoundError("campaign_not_found", f"There is no campaign {campaign_id}.")
     where = and_(Run.campaign_id == campaign_id, Run.state == state if state else true())
@@ -263,20 +263,20 @@ _SET_WAKES = text("""
 
 
 def set_wakes(unit: Unit, wakes: Mapping[UUID, datetime | None]) -> None:
-    """When these runs are to be looked at. Who holds one of them in another transaction sees to it there."""
+    """Set when these runs are to be looked at. A transaction that holds one of them sets it itself."""
     if wakes:
         unit.session.execute(_SET_WAKES, {"ids": list(wakes), "moments": list(wakes.values())})
 
 
 def runs_at_agent(unit: Unit, agent: str, run_ids: Iterable[UUID]) -> dict[UUID, tuple[Run, RunHost]]:
-    """Those of these runs that this agent takes, or took, part in."""
+    """Return those of these runs in which this agent takes, or took, part."""
     query = select(Run, RunHost).join(RunHost, RunHost.run_id == Run.id)
     query = query.where(RunHost.agent == agent, Run.id.in_(list(run_ids)))
     return {run.id: (run, host) for run, host in unit.session.execute(query)}
 
 
 def later_attempts(unit: Unit, run: Run) -> Sequence[Run]:
-    """Of the same place, locked and read again."""
+    """Lock and read the later attempts at the same place."""
     query = select(Run).where(
         Run.campaign_id == run.campaign_id, Run.link == run.link, Run.cycle == run.cycle,
         Run.position == run.position, Run.attempt > run.attempt,
@@ -286,7 +286,7 @@ def later_attempts(unit: Unit, run: Run) -> Sequence[Run]:
 
 
 def count_passing(unit: Unit, run: Run) -> int:
-    """How many attempts at this place, up to this one, ended for what passes by itself."""
+    """Count the attempts at this place, up to this one, that ended for a PASSING reason."""
     query = select(func.count()).where(
         Run.campaign_id == run.campaign_id, Run.link == run.link, Run.cycle == run.cycle,
         Run.position == run.position, Run.attempt <= run.attempt, Run.reason.in_(reasons_with(Trait.PASSING)),
@@ -377,7 +377,7 @@ def unfinished_in_cycle(unit: Unit, run: Run) -> int:
 
 
 def is_first_complete(unit: Unit, run: Run) -> bool:
-    """Whether no other run of its condition on its link is complete."""
+    """Return whether no other run of its condition on its link is complete."""
     same = (Run.campaign_id == run.campaign_id, Run.link == run.link, Run.condition == run.condition)
     others = select(func.count()).where(*same, Run.state == RunState.COMPLETE, Run.id != run.id)
     return unit.session.scalar(others) == 0
@@ -394,7 +394,7 @@ def last_cycle(unit: Unit, campaign_id: UUID) -> int:
 
 
 def last_end_in_campaign(unit: Unit, campaign_id: UUID) -> datetime | None:
-    """When a run here last came to its end; an imported run's ended_at is that of its measurement."""
+    """Return when a run here last came to its end; an imported run's ended_at is that of its measurement."""
     ended = (Run.campaign_id == campaign_id, Run.state.in_(FINAL_NAMES))
     return unit.session.scalar(select(func.max(Run.state_at)).where(*ended))
 
@@ -406,19 +406,19 @@ def imported_runs(unit: Unit, campaign_id: UUID) -> Sequence[tuple[str, Json]]:
 
 
 def carried_bytes() -> ColumnElement[int]:
-    """Of flows, summed."""
+    """Return the sum of the carried bytes of flows."""
     return func.coalesce(func.sum(RunFlow.carried_bytes), 0)
 
 
 def used_bytes(unit: Unit, campaign_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """What these campaigns' flows have carried, failed runs included."""
+    """Return the bytes that these campaigns' flows have carried, failed runs included."""
     query = select(Run.campaign_id, carried_bytes()).join(Run, Run.id == RunFlow.run_id)
     found = unit.session.execute(query.where(Run.campaign_id.in_(list(campaign_ids))).group_by(Run.campaign_id))
     return {campaign_id: int(carried) for campaign_id, carried in found}
 
 
 def views(unit: Unit, run_ids: Sequence[UUID], now: datetime) -> dict[UUID, RunView]:
-    """These runs as the deciders see them."""
+    """Return these runs as the deciders see them."""
     since, hosts = find_watched_since(unit, now), _host_views(unit, run_ids)
     columns = (
         Run.id, Run.state, Run.state_at, Run.base_rtt_ms, Run.deadline_s, Run.start_at, Run.released_at,
@@ -451,7 +451,7 @@ def _samples(outcome: Any) -> Any:
 
 
 def _host_views(unit: Unit, run_ids: Sequence[UUID]) -> Mapping[UUID, list[tuple[HostView, bool]]]:
-    """By run: its hosts, and whether each one's agent says, too long after the start to begin, that it waits for it."""
+    """Return by run: its hosts, and whether each one's agent reports, too late to begin, that it waits for the start."""
     samples: dict[tuple[UUID, str], int] = defaultdict(int)
     announced = [_samples(RunFlow.sender_outcome), _samples(RunFlow.receiver_outcome)]
     flows = select(RunFlow.run_id, RunFlow.sender, RunFlow.receiver, *announced).where(RunFlow.run_id.in_(run_ids))
@@ -480,6 +480,6 @@ def _host_views(unit: Unit, run_ids: Sequence[UUID]) -> Mapping[UUID, list[tuple
 
 
 def outcomes_of(flows: Sequence[RunFlow], agent: str) -> list[Json]:
-    """What an agent has said of its ends of these flows."""
+    """Return the outcomes that an agent has reported of its ends of these flows."""
     ends = [(flow, point) for flow in flows if (point := flow.point_of(agent))]
     return [outcome for flow, point in ends if (outcome := flow.outcome_at(point))]

@@ -1,4 +1,4 @@
-"""How Python types become PostgreSQL columns, and how constraints are named."""
+"""Columns of PostgreSQL for Python's types, and the names of constraints."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ CARRIED_BYTES = (
 
 
 class RunFlow(Table):
-    """What was asked of a flow, and the result at each end.
+    """A flow's parameters, and the result at each end.
 
     object_times_s: to 1, 2, ... MB, from the first data byte until the sender knew. received_times_s: from the connection request
     until the receiver had them; NULL where it was not judged yet. Thousands of numbers: read only where they are asked for.
@@ -188,16 +188,16 @@ class RunFlow(Table):
 
     @property
     def is_probe(self) -> bool:
-        """Whether it is an echo over UDP rather than data over TCP; its options are its interval."""
+        """True for an echo over UDP instead of data over TCP; its options are its interval."""
         return self.asked_cc == PROBE
 
     @property
     def kind(self) -> str:
-        """What carries it: `tcp`, `split`, `intcp` or `probe`."""
+        """The transport: `tcp`, `split`, `intcp` or `probe`."""
         return PROBE if self.is_probe else (self.carrier or {}).get("kind", "tcp")
 
     def point_of(self, agent: str) -> Point | None:
-        """Where an agent takes its samples; None where it has no part in the flow."""
+        """Return the point at which an agent takes its samples; None if it has no part in the flow."""
         if agent in (self.sender, self.receiver):
             return Point.SENDER if agent == self.sender else Point.RECEIVER
         return Point.hop(self.relays.index(agent) + 1) if agent in (self.relays or ()) else None
@@ -209,11 +209,11 @@ class RunFlow(Table):
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """Where samples are taken, from the sender to the receiver."""
+        """The points at which samples are taken, from the sender to the receiver."""
         return (Point.SENDER, *(Point.hop(place + 1) for place in range(len(self.relays or ()))), Point.RECEIVER)
 
     def keeper_of(self, table: Point) -> Point | None:
-        """Where the agent takes its samples that keeps this one of TABLES. Of sites the first relay that says it does; None before that."""
+        """Return the point of the agent that keeps this one of TABLES. For sites the first relay that reports it; None before that."""
         if table in HALVES:
             return HALVES[table]
         hops = [point for point in self.points if point.place] if self.kind == INTCP else []
@@ -279,7 +279,7 @@ class Wake(Table):
 
 
 class LinkShare(Table):
-    """Where a campaign's last run on a link began and ended, in the link's own count of seconds (domain/campaigns/line.py)."""
+    """The interval of a campaign's last run on a link, in the link's own count of seconds (domain/campaigns/line.py)."""
 
     __tablename__ = "link_shares"
     campaign_id: Mapped[UUID] = mapped_column(ForeignKey("campaigns.id", ondelete="CASCADE"), primary_key=True)

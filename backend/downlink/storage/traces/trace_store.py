@@ -145,7 +145,7 @@ def part_sequences(unit: Unit, run_id: UUID, flow: int, point: str) -> list[int]
 
 
 def part_places(unit: Unit, run_id: UUID, flow: int, point: str, parts: Sequence[int]) -> list[Kept]:
-    """Where the Parquet of these parts of a trace is, as far as they are there."""
+    """Return where the Parquet of the existing ones of these parts is."""
     found = unit.session.execute(_sealed(run_id, flow, point).where(Chunk.sequence.in_(parts)))
     return [part_store.place(parquet, url, (run_id, flow, point, at)) for at, parquet, url in found]
 

@@ -1,4 +1,4 @@
-"""How agents' chunks find their runs."""
+"""The way from agents' chunks to their runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Upload:
 
 
 def find_uploads(unit: Unit, run_id: UUID, flows: Collection[int], agent: str) -> dict[tuple[int, Point], Upload]:
-    """What is known of those points of these flows that are this agent's.
+    """Return what is known of this agent's points of these flows.
 
     The run is held as it is until the transaction ends, so that no chunk slips in behind its seal.
     """
@@ -68,12 +68,12 @@ def _upload(run: Run, host: RunHost, outcome: Mapping[str, Any] | None) -> Uploa
 
 
 def is_settled(run: Run) -> bool:
-    """Whether a run has ended, by itself, and no job of it is due."""
+    """Return whether a run has ended, by itself, and no job of it is due."""
     return run.state in FINAL and run.state != RunState.CANCELLED and run.needs is None
 
 
 def takes_late(run: Run, host: RunHost) -> bool:
-    """Whether a run that has ended still takes chunks of an agent that it was ended without."""
+    """Return whether a run that has ended still takes chunks of an agent that it was ended without."""
     return is_settled(run) and run.traces_removed_at is None and host.phase in (HostPhase.LOST, HostPhase.RESTORED)
 
 

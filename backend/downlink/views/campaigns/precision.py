@@ -1,4 +1,4 @@
-"""How exactly a campaign's means are known beside what it asks for, and what a pilot lets one expect."""
+"""The precision of a campaign's means beside the wanted one, and the forecast from a pilot."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ended = Literal["precise_enough", "most_cycles"]
 
 @dataclass(frozen=True, slots=True)
 class Width:
-    """Of one condition on one link: mean and half width of the confidence sequence, in the metric's unit; None without any."""
+    """The confidence sequence of one condition on one link (docs/method.md, section 10)."""
 
     link: str
     condition: str
@@ -42,7 +42,7 @@ class Precision:
 
 
 def campaign_precision(unit: Unit, row: Campaign) -> Precision | None:
-    """As it is now, of a campaign that was launched; None where its file has no `until`."""
+    """Return the current precision of a launched campaign; None if its file has no `until`."""
     campaign = campaign_of(row) if row.launched_at else None
     if campaign is None or campaign.until is None:
         return None
@@ -66,7 +66,7 @@ def _ended(unit: Unit, row: Campaign) -> Ended | None:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """How many cycles a file's `until` should take. pilot: the campaign that this is concluded from, None where none is there."""
+    """The number of cycles that a campaign with `until` should take, by the last complete campaign with its conditions and links."""
 
     most_cycles: int
     cycles: int | None
@@ -77,7 +77,7 @@ class Forecast:
 
 
 def forecast(unit: Unit, campaign: Spec) -> Forecast | None:
-    """By the campaign that was complete last with the same conditions, by name, on the same links."""
+    """Forecast from the last complete campaign with the same conditions, by name, on the same links."""
     until = campaign.until
     if until is None:
         return None

@@ -1,4 +1,4 @@
-"""What campaigns take, and what of it goes when."""
+"""The size of campaigns' data, and what of it is removed when."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class DataList:
 def campaign_retention(
     unit: Unit, campaign_id: UUID, keep: Keep | None = None, *, is_pinned: bool | None = None
 ) -> CampaignRetention:
-    """What is kept by the campaign's rule, or would be by another one. NotFoundError, InvalidError."""
+    """Return what is kept by the campaign's rule, or would be by another one. Raise NotFoundError or InvalidError."""
     campaign, row = campaign_store.find_campaign(unit, campaign_id), find_own(unit, Retention, campaign_id)
     size = retention_store.sizes(unit, [campaign_id]).get(campaign_id, Size())
     rule = retention_store.keep_of(row) if keep is None else keep

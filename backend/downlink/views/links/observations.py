@@ -51,7 +51,7 @@ def strips(
     points: int = POINTS,
     quantity: str | None = None,
 ) -> list[Strip]:
-    """What was observed of these links in a span."""
+    """Return the observations of these links in a span."""
     units = {(row.link, row.quantity, row.source): row.unit for row in observation_store.list_quantities(unit, links)}
     found: dict[tuple[str, str, str], list[Bin]] = defaultdict(list)
     for each in observation_store.bins(unit, links, from_at, to_at, points, quantity):
@@ -60,7 +60,7 @@ def strips(
 
 
 def campaign_strips(unit: Unit, campaign_id: UUID) -> list[Strip]:
-    """Over the time of a campaign's runs, of its links."""
+    """Return the observations of a campaign's links, over the time of its runs."""
     day = campaign_day(unit, campaign_id, "overall", "throughput_bps", is_own_alone=True)
     if day.from_at is None or day.to_at is None:
         return []
@@ -68,7 +68,7 @@ def campaign_strips(unit: Unit, campaign_id: UUID) -> list[Strip]:
 
 
 def correlations(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> list[Correlated]:
-    """Of each group of complete runs (link, condition, flow), each quantity of its link against the metric."""
+    """Correlate each quantity of a link with the metric, for each group of complete runs (link, condition, flow)."""
     day = campaign_day(unit, campaign_id, phase, metric, is_own_alone=True)
     means: dict[UUID, list[observation_store.RunMean]] = defaultdict(list)
     for each in observation_store.run_means(unit, campaign_id, NEAR.total_seconds(), MOST_RUNS):

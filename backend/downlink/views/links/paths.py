@@ -1,4 +1,4 @@
-"""What is shown of a path's file."""
+"""The view of a path's file."""
 
 from __future__ import annotations
 

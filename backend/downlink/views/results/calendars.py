@@ -47,7 +47,7 @@ class CalendarLane:
 
 @dataclass(frozen=True)
 class MonthUse:
-    """Of a link's allowance in this month."""
+    """The use of a link's allowance in this month, as agents reported it."""
 
     used_bytes: int
     left_bytes: int
@@ -97,7 +97,7 @@ def calendar_of(unit: Unit, stretch: Stretch, now: datetime) -> Calendar:
 
 
 def _lanes(unit: Unit, lanes: Sequence[Lane], carried: Mapping[tuple[str, UUID], int]) -> dict[str, list[CalendarLane]]:
-    """By link, in the order of their first runs."""
+    """Return lanes by link, in the order of their first runs."""
     campaigns = calendar_store.campaigns_named(unit, {lane.campaign_id for lane in lanes})
     limits = {id_: campaign_of(row).limits.bytes for id_, row in campaigns.items()}
     used = used_bytes(unit, [id_ for id_, limit in limits.items() if limit is not None])

@@ -1,4 +1,4 @@
-"""What a reader must know of how a campaign was measured: its links, the hosts' kernels, and what was asked for and was not to be had."""
+"""Circumstances of a campaign that its readers must know: its links, the hosts' kernels, and the settings that could not be made."""
 
 from __future__ import annotations
 

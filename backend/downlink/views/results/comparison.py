@@ -59,13 +59,14 @@ class Side:
 
     @property
     def plan(self) -> Condition:
-        """Of the campaign file."""
+        """The side's condition in the campaign file."""
         spec = campaign_store.campaign_of(self.campaign)
         return next(each for each in spec.conditions if each.name == self.condition)
 
     @property
     def facts(self) -> Facts:
-        """What may make its numbers differ from another's: of the analysis, of the link, of the hosts, and as the file has it."""
+        """Return the facts that may make its numbers differ from another's: of the analysis, of the link, of the hosts, and of the
+        file."""
         spec, found = campaign_store.campaign_of(self.campaign), self.found
         hosts = {
             ("hosts", f"{role.capitalize()}: {HOST_FACTS[name]}"): several(values)
@@ -85,9 +86,9 @@ class Side:
 
 
 def sides_of(unit: Unit, texts: Iterable[str]) -> list[Side]:
-    """What these name. InvalidError for too many of them or too many runs, before any of these is read, and for a name that fits
-    several places; NotFoundError for a campaign, or a condition, link or flow of it, that is not there. A side may be without
-    complete runs."""
+    """Return the sides that these texts name. Raise InvalidError for too many of them or too many runs, before any of these is read,
+    and for a name that fits several places; NotFoundError for a campaign, or a condition, link or flow of it, that does not exist.
+    A side may be without complete runs."""
     names = read_sides(texts)
     ids = list(dict.fromkeys(name.campaign_id for name in names))
     found = {campaign_id: campaign_store.find_campaign(unit, campaign_id) for campaign_id in ids}

@@ -85,14 +85,14 @@ def _values(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> Iterable[
 
 
 def _end(run: PlacedRun) -> datetime:
-    """When it ended, else when it should."""
+    """Return when a run ended, else when it should."""
     return max(run.at, run.ended_at or run.at + timedelta(seconds=run.expected_s))
 
 
 def _links(
     unit: Unit, named: Sequence[str], runs: Sequence[PlacedRun], from_at: datetime | None, to_at: datetime | None
 ) -> list[DayLink]:
-    """In the campaign's order; those that only its runs name come after them."""
+    """Return links in the campaign's order; those that only its runs name come after them."""
     order = list(dict.fromkeys([*named, *(run.link for run in runs)]))
     zones = links.zones(unit, order)
     found = ((link, zones.get(link)) for link in order)
@@ -104,8 +104,8 @@ def _links(
 def _annotations(
     unit: Unit, campaign_id: UUID, links: Sequence[str], from_at: datetime | None, to_at: datetime | None
 ) -> list[dict[str, Any]]:
-    """Those of the campaign, and of these links within the strip. What an archive brought along of a link is left out where the link
-    here says the same."""
+    """Return annotations of the campaign, and of these links within the strip. A link's annotation from an archive is left out if the
+    link here has the same."""
     found = annotations_over(unit, campaign_id, links, from_at, to_at, MOST_DRAWN)
     of_links = {_said(row) for row in found if row.campaign_id is None}
     names = ("id", "campaign_id", "link", "kind", "text", "from_at", "to_at", "created_at")

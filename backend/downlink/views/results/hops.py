@@ -1,4 +1,4 @@
-"""What the hops of a run's flows did, to be drawn."""
+"""Charts of the hops of a run's flows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What held flows back: of a run second by second, and summed up over a campaign with the buffers to set."""
+"""Limits of flows: of a run second by second, and summed up over a campaign with the buffers to set."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class CampaignLimits:
 
 
 def run_limits(unit: Unit, run_id: UUID) -> RunLimits:
-    """What held each analysed flow of a run, second by second."""
+    """Return the limits of each analysed flow of a run, second by second."""
     runs.get_run(unit, run_id)
     of_run = {flow.flow: flow for flow in runs.flows_of(unit, run_id)}
     flows = [

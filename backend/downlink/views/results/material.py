@@ -53,7 +53,7 @@ def report_and_records(unit: Unit, campaign: Campaign) -> Made:
 
 
 def _logged(unit: Unit, complete: Sequence[Run], place: Mapping[UUID, str], phases: Phases) -> list[LinkRecord]:
-    """Those of the complete runs whose emulated link was logged."""
+    """Return the records of the complete runs whose emulated link was logged."""
     of_run = {run.id: run for run in complete}
     stored = {(row.run_id, row.phase): row for row in judgement_store.rows(unit, LinkPhase, of_run)}
     losses: dict[UUID, dict[int, Floats]] = defaultdict(dict)
@@ -97,7 +97,7 @@ def _record(
 
 
 def _object_times(flow: RunFlow) -> Iterator[tuple[str, Floats | list[float]]]:
-    """Those that are known, by their names in the report. An imported flow does not say when it was asked for."""
+    """Yield the known transfer times, by their names in the report. An imported flow does not say when it was asked for."""
     if flow.object_times_s is None:
         return
     yield "object_times", flow.object_times_s

@@ -1,4 +1,4 @@
-"""What a campaign's flows carried in each second: over all seconds of its complete runs, for each flow of each condition on each link."""
+"""Rates of a campaign's flows: over all seconds of its complete runs, for each flow of each condition on each link."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class CampaignRates:
 def campaign_rates(
     unit: Unit, campaign_id: UUID, flows: Flows | None = None, made: Made | None = None
 ) -> CampaignRates:
-    """Of the stored series. flows, made: the campaign's flows, and the records of its report, where they were read just now."""
+    """Compute the rates from the stored series. flows, made: the campaign's flows, and the records of its report, if they were just
+    read."""
     flows = complete_flows(unit, [campaign_id]) if flows is None else flows
     series = _series(unit, flows, made)
     groups = [

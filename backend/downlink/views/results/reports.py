@@ -84,7 +84,8 @@ def report_members(unit: Unit, campaign_id: UUID) -> dict[str, Any] | None:
 
 
 def _body(unit: Unit, campaign: Campaign, report: StoredReport) -> bytes:
-    """What an older analysis stored lacks what this version shows: it is rebuilt from the older numbers, and marked so."""
+    """Return the report's body. One of an older analysis lacks what this version shows: it is rebuilt from the older numbers, and
+    marked so."""
     if report.analysis_version == ANALYSIS_VERSION:
         return report.body
 

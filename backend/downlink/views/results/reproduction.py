@@ -45,7 +45,7 @@ class CampaignReproduction:
 
 
 def campaign_reproduction(unit: Unit, campaign_id: UUID, made: material.Made | None = None) -> CampaignReproduction:
-    """Over the complete runs so far; `made` are their statistics where they were made just now.
+    """Compare the complete runs so far with published values; `made` are their statistics if they were just computed.
 
     NotFoundError for a campaign that is not there.
     """
@@ -77,7 +77,7 @@ def _figures(spec: Spec, found: Material) -> list[FigureShown]:
 
 
 def _sketches(unit: Unit, campaign: Campaign, spec: Spec) -> Mapping[tuple[str, int], Mapping[str, Sketch]]:
-    """Of the delays of which a share is published; read where there is one."""
+    """Return sketches of the delays of which a share is published; they are read only if there is one."""
     asked = {value.metric for figure in spec.reproduces for value in figure.values if value.share is not None}
     metrics = {kind: metric for metric, kind in PHASE_METRICS.items() if metric in asked}
     found: dict[tuple[str, int], dict[str, Sketch]] = defaultdict(dict)

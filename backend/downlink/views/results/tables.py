@@ -97,7 +97,7 @@ def campaign_csv(
 
 
 def _at_once(units: UnitFactory, campaign_id: UUID, rows: Rows) -> Iterator[Sequence[Cell]]:
-    """What is made of a report: it is in memory as a whole anyway."""
+    """Yield the rows of a report at once: it is in memory as a whole anyway."""
     with units(is_read_only=True) as unit:
         found = list(rows(unit, campaign_id))
     yield from found
@@ -148,14 +148,14 @@ def _cause_cells(run: Run) -> tuple[Cell, ...]:
 
 
 def _plausible_cells(run: Run) -> tuple[Cell, ...]:
-    """Which way its flows took, what its link cannot have given, and whether a person left it out."""
+    """Return a run's network path, what its link cannot have given, and whether a person left it out."""
     way = Way.of(run.way)
     is_left_out = None if run.decision is None else not run.decision["keeps"]
     return (way.receiver or None, way.sender or None, " ".join(run.implausible or ()) or None, is_left_out)
 
 
 def _partial(run: Run) -> str | None:
-    """Which parts of its file are in no number."""
+    """Return the parts of its file that are in no number."""
     return "; ".join((run.import_source or {}).get("partial", ())) or None
 
 
@@ -182,7 +182,7 @@ def _summary(unit: Unit, campaign_id: UUID) -> Cells:
 
 
 def _link_summary(link: dict[str, Any]) -> Cells:
-    """Without a flow: the link itself."""
+    """Return the lines of the link itself, without a flow."""
 
     def line(flow: int | None, phase: str, metric: str, value: dict[str, Any]) -> Sequence[Cell]:
         own = (link["link"], link["condition"], flow, None, link["runs"])
@@ -204,7 +204,7 @@ def _seconds(own: Sequence[Cell], series: dict[str, Any]) -> Cells:
 
 
 def _fairness(unit: Unit, campaign_id: UUID) -> Cells:
-    """How flows shared the link: Jain's index, and the difference of the first two. Empty until there is a report."""
+    """Yield how flows shared the link: Jain's index, and the difference of the first two. Empty until there is a report."""
     for found in (report_members(unit, campaign_id) or {"fairness": ()})["fairness"]:
         own = (found[name] for name in ("link", "condition", "flows", "phase"))
         jain, difference, ratio = (

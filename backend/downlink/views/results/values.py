@@ -1,4 +1,4 @@
-"""What each run of a campaign gave, as it is kept beside the report, and what is asked of it: one quantity, another baseline."""
+"""Values of each run of a campaign, as they are stored beside the report, and the questions to them: one quantity, another baseline."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from downlink.views.results.reports import CampaignStatistics, kept_answer
 
 
 def stored_sides(unit: Unit, campaign_id: UUID) -> list[RunValues]:
-    """By link, then condition in the campaign's order and flow; what emulated links did comes last."""
+    """Return the sides by link, then condition in the campaign's order and flow; those of emulated links come last."""
     return [values_from(side) for side in orjson.loads(kept_answer(unit, campaign_id, "values"))["sides"]]
 
 
@@ -42,7 +42,7 @@ def values_at(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> dict[st
 
 
 def _without(sides: Sequence[RunValues], phase: str, metric: str) -> str:
-    """What there is instead."""
+    """Name the quantities that exist instead."""
     places = [place for side in sides for place in side.known]
     if metrics := dict.fromkeys(name for known, name in places if known == phase):
         return f"The runs have no {metric} in the phase {phase}; they have: {', '.join(metrics)}."

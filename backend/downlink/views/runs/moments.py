@@ -1,4 +1,4 @@
-"""What happened in a run, as moments on its clock: what charts of its samples mark with flags."""
+"""Events of a run as moments on its clock: charts of its samples mark them with flags."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked of a trace. to_us: None for its end. points: of a column, at most."""
+    """The request for samples of a trace. to_us: None for its end. points: of a column, at most."""
 
     columns: Sequence[str]
     from_us: int
@@ -126,7 +126,7 @@ class Parts:
         return int(self._times(at)[-1])
 
     def within(self, from_us: int, to_us: int, names: Sequence[str]) -> Iterator[Columns]:
-        """These columns of the parts that have samples between two times."""
+        """Yield these columns of the parts that have samples between two times."""
         places = range(len(self))
         first = bisect_left(places, from_us, key=self.last_us)
         stop = bisect_right(places, to_us, lo=first, key=self.first_us)
@@ -136,7 +136,7 @@ class Parts:
         return trace_columns([self[at]], [TIME_FIELD])[TIME_FIELD]
 
     def _each(self, places: range) -> Iterator[bytes]:
-        """In their order; what is not held is read a few at a time and not kept."""
+        """Yield the parts in their order; those that are not held are read a few at a time and not kept."""
         for at in range(places.start, places.stop, trace_store.FETCHED):
             some = range(at, min(at + trace_store.FETCHED, places.stop))
             read = iter(self._read([each for each in some if each not in self._held]))
