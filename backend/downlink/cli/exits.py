@@ -91,7 +91,7 @@ def _rows(flow: int, found: FlowExits) -> Iterator[dict[str, Any]]:
 
 
 def _capacity_text(found: FlowExits) -> str:
-    """Describe the evidence by which exits are called early, good or late."""
+    """Describe the evidence for calling exits early, good or late."""
     capacity = found.capacity
     if capacity is None:
         return "no RTT on record, so that exits cannot be called early or good."

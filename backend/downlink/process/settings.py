@@ -259,7 +259,7 @@ class Settings(BaseSettings):
 
     @property
     def admission(self) -> Admission:
-        """The rules by which the provider's users are admitted, and their role."""
+        """The rules for admitting the provider's users, and their role."""
         domains = tuple(each.strip().lower() for each in self.oidc_domains.split(",") if each.strip())
         otherwise = None if self.oidc_role == "none" else Role(self.oidc_role)
         return Admission(domains, read_rules(self.oidc_roles), otherwise, Role(self.oidc_most_role))

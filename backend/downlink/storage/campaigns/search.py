@@ -104,7 +104,7 @@ _CHOICES = text("""
 
 
 def choices(unit: Unit) -> Choices:
-    """Return the values by which campaigns can be filtered. Tags that differ only in case are one; a campaign has only one of them."""
+    """Return the values for filters of campaigns. Tags that differ only in case are one; a campaign has only one of them."""
     found, written = Choices(), dict[str, str]()
     for kind, value, count in unit.session.execute(_CHOICES):
         name = written.setdefault(value.casefold(), value) if kind == "tags" else value
