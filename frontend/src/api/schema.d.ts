@@ -2791,7 +2791,7 @@ export interface components {
         };
         /**
          * AnnotationBody
-         * @description Of a campaign, of a link, or of one link of a campaign.
+         * @description An annotation of a campaign, of a link, or of one link of a campaign.
          */
         AnnotationBody: {
             /** Campaign Id */
@@ -4320,7 +4320,7 @@ export interface components {
         };
         /**
          * Carrier
-         * @description What carries a flow that passes relays.
+         * @description The transport of a flow that passes relays.
          */
         Carrier: {
             /**
@@ -4336,7 +4336,7 @@ export interface components {
         };
         /**
          * Cause
-         * @description What started a run.
+         * @description The cause that started a run.
          */
         Cause: {
             /** Name */
@@ -4443,7 +4443,7 @@ export interface components {
         };
         /**
          * ChannelChange
-         * @description Only the keys given are changed. A webhook's secret stays.
+         * @description A change of a channel: only the given keys are changed. A webhook's secret stays.
          */
         ChannelChange: {
             /** Name */
@@ -4523,7 +4523,7 @@ export interface components {
         };
         /**
          * Check
-         * @description What is asked of a host, in the order in which it is shown.
+         * @description Subjects of the checks of a host, in the order in which they are shown.
          * @enum {string}
          */
         Check: "online" | "controls" | "hystart" | "buffers" | "settings" | "disk" | "clock" | "data_port" | "changes";
@@ -4599,7 +4599,7 @@ export interface components {
         };
         /**
          * ClockFacts
-         * @description What must be added to a host's clock to get the server's, and half the round trip of the exchange that gave it.
+         * @description The offset from a host's clock to the server's, and half the round trip of the exchange that gave it.
          */
         ClockFacts: {
             /** Offset Ms */
@@ -4855,7 +4855,7 @@ export interface components {
         };
         /**
          * Connected
-         * @description Who at the provider signs in to the account.
+         * @description The person at the provider who signs in to the account.
          */
         Connected: {
             /** Issuer */
@@ -5122,7 +5122,7 @@ export interface components {
         };
         /**
          * DescribeBody
-         * @description Only the keys given are changed.
+         * @description A change of a campaign's description: only the given keys are changed.
          */
         DescribeBody: {
             /** Notes */
@@ -5895,7 +5895,7 @@ export interface components {
         };
         /**
          * GroupMetrics
-         * @description By phase; the campaign's windows have theirs beside the three that every campaign has.
+         * @description Metrics by phase; the campaign's windows have theirs beside the three that every campaign has.
          */
         GroupMetrics: {
             startup: components["schemas"]["PhaseMetrics"];
@@ -5997,7 +5997,7 @@ export interface components {
         };
         /**
          * HopTrace
-         * @description What a relay recorded of a flow.
+         * @description A relay's record of a flow.
          */
         HopTrace: {
             /**
@@ -6178,7 +6178,7 @@ export interface components {
         };
         /**
          * HystartExits
-         * @description Of all sockets beside the flow on its host.
+         * @description Exits of all sockets beside the flow on its host.
          */
         HystartExits: {
             /** Train */
@@ -6442,7 +6442,7 @@ export interface components {
         };
         /**
          * LastTry
-         * @description Of the notification that was tried last.
+         * @description The last attempt: of the notification that was tried last.
          */
         LastTry: {
             /** Title */
@@ -6752,7 +6752,7 @@ export interface components {
         };
         /**
          * LinkChange
-         * @description Only the keys given are changed. A link is not changed while a run holds it.
+         * @description A change of a link: only the given keys are changed. A link is not changed while a run holds it.
          */
         LinkChange: {
             /** Name */
@@ -6856,7 +6856,7 @@ export interface components {
         };
         /**
          * LinkFlow
-         * @description What the link lost of a flow, over whole runs.
+         * @description The link's losses of a flow, over whole runs.
          */
         LinkFlow: {
             /** Flow */
@@ -7014,7 +7014,7 @@ export interface components {
         };
         /**
          * LinkOutcome
-         * @description What came of an emulated link's restart for a run, and of its log (docs/agent-protocol.md section 6).
+         * @description The outcome of an emulated link's restart for a run, and of its log (docs/agent-protocol.md section 6).
          */
         LinkOutcome: {
             /** Profile */
@@ -7380,7 +7380,7 @@ export interface components {
         };
         /**
          * MonthFacts
-         * @description What all runs of a month may move at a host, what of it is used, and on which day by its clock the next month begins.
+         * @description The monthly limit of a host over all runs, the used part of it, and the day by its clock on which the next month begins.
          */
         MonthFacts: {
             /** Limit Bytes */
@@ -7597,7 +7597,7 @@ export interface components {
         };
         /**
          * OpenedInvitation
-         * @description What an invitation is for. username: of the account that gets a new password; null where one is to be chosen.
+         * @description The purpose of an invitation. username: of the account that gets a new password; null where one is to be chosen.
          */
         OpenedInvitation: {
             /**
@@ -7654,7 +7654,8 @@ export interface components {
         };
         /**
          * Part
-         * @description What goes. TRACES: the raw samples. SERIES: those and the one-second series. ALL: the campaign with everything it has.
+         * @description Parts of a campaign's data that can be removed. TRACES: the raw samples. SERIES: those and the one-second series. ALL: the
+         *     campaign and all its data.
          * @enum {string}
          */
         Part: "traces" | "series" | "all";
@@ -7863,7 +7864,7 @@ export interface components {
         };
         /**
          * PlannedQuickTest
-         * @description What to test: `POST /links/{link_id}/quick-test`.
+         * @description A quick test to order: `POST /links/{link_id}/quick-test`.
          */
         PlannedQuickTest: {
             /** Link */
@@ -7902,7 +7903,7 @@ export interface components {
         };
         /**
          * PolicyFacts
-         * @description What a host's owner allows; what is null is not bounded.
+         * @description The limits that a host's owner sets; null is no limit.
          */
         PolicyFacts: {
             /** Max Seconds */
@@ -8113,7 +8114,7 @@ export interface components {
         };
         /**
          * Proxy
-         * @description Whether something on the way ends TCP (docs/method.md, section 8), with the signs; null where one is not known.
+         * @description The verdict on a proxy that ends TCP on the path (docs/method.md, section 8), with the signs; null where one is not known.
          */
         Proxy: {
             /**
@@ -8314,7 +8315,7 @@ export interface components {
         };
         /**
          * Reanalysis
-         * @description How far it is.
+         * @description The progress of a re-analysis.
          */
         Reanalysis: {
             /**
@@ -8661,7 +8662,7 @@ export interface components {
         };
         /**
          * Room
-         * @description What DOWNLINK_DISKS and DOWNLINK_DATABASE_MOST_GIB have watched.
+         * @description The free space that DOWNLINK_DISKS and DOWNLINK_DATABASE_MOST_GIB have watched.
          */
         Room: {
             /** Disks */
@@ -9432,7 +9433,7 @@ export interface components {
         };
         /**
          * Session
-         * @description Who is calling, and how.
+         * @description The caller, and how it signed in.
          */
         Session: {
             /** Username */
@@ -9602,7 +9603,7 @@ export interface components {
         };
         /**
          * SiteTable
-         * @description What an emulated link's sites did of a flow: rows and chunks of the point `sites`.
+         * @description A flow's table of sites of an emulated link: rows and chunks of the point `sites`.
          *
          *     dropped_rows: those for which there was no room.
          */
@@ -10073,7 +10074,7 @@ export interface components {
         };
         /**
          * ToolSummary
-         * @description What the tool itself sums up for all flows of one direction, without the seconds that it was asked to omit.
+         * @description The tool's own summary of all flows of one direction, without the seconds that it was asked to omit.
          */
         ToolSummary: {
             /**
@@ -10097,7 +10098,7 @@ export interface components {
         };
         /**
          * Topic
-         * @description What a channel may ask for.
+         * @description Topics that a channel may select.
          * @enum {string}
          */
         Topic: "campaign_ended" | "failures" | "agent_gone" | "volume" | "unexpected";
@@ -10404,7 +10405,7 @@ export interface components {
         };
         /**
          * VariedSpec
-         * @description Of a condition that `vary` made.
+         * @description The origin of a condition that `vary` made.
          */
         VariedSpec: {
             /** Key */
@@ -10504,7 +10505,7 @@ export interface components {
         };
         /**
          * WayTaken
-         * @description Which way a run's flows took, by the routes of its hosts.
+         * @description The network path of a run's flows, by the routes of its hosts.
          */
         WayTaken: {
             /**
@@ -10869,7 +10870,7 @@ export interface components {
         };
         /**
          * PolicyFacts
-         * @description What a host's owner allows; what is null is not bounded.
+         * @description The limits that a host's owner sets; null is no limit.
          */
         AgentsPolicyFacts: {
             /**
