@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from downlink.cli.client import Access, Client
-from downlink.cli.output import note
+from downlink.cli.output import note, say
 from downlink.domain.errors import DownlinkError, UnavailableError
 from downlink.main import EXIT_STATUS
 from downlink.stack.commands import greet, until_interrupted
@@ -19,11 +19,13 @@ from downlink.stack.launcher import running
 from downlink.stack.rig import check_host
 from downlink.stack.watch import watch_over
 from study.campaigns.runner import check_hystart, needs_of, read_jobs, run_studies
+from study.campaigns.traces import TABLES, write_traces_table
 from study.pages.causes import write_causes
 from study.pages.checks import write_checks
 from study.pages.intcp import write_intcp
 from study.pages.pair_table import write_table
 from study.pages.papers import write_pages
+from study.pages.tables import reading
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -86,6 +88,15 @@ def causes_command(
 ) -> None:
     """Write what the studies' archives say about published values that were missed."""
     write_causes(archives, page)
+
+
+@app.command("traces")
+def traces_command(archives: Archives = ARCHIVES) -> None:
+    """Write again what the pages take from raw traces, out of the raw archives; `make archives` brings these."""
+    for study in TABLES:
+        with reading(archives):
+            write_traces_table(archives / f"{study}.zip", study, archives)
+        say(str(archives / f"{study}-traces.csv"))
 
 
 @app.command("run")

@@ -14,18 +14,23 @@ from typing import Any
 from downlink.cli.client import Client
 from downlink.cli.export import export_archive, export_folder
 from downlink.domain.runs.run import RunState
+from study.campaigns.traces import write_traces_table
 
 MOST_ARCHIVE_BYTES = 20_000_000
 _FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # the same tables make the same bytes
 
 
 def harvest(client: Client, campaign: str, stem: str, facts: dict[str, Any], into: Path) -> Path:
-    """Write STEM-tables.zip, STEM.zip unless it is larger than 20 MB, and STEM.json, which holds `facts` too; answer the last."""
+    """Write STEM-tables.zip, STEM-traces.csv where the study has one, STEM.zip unless it is larger than 20 MB, and STEM.json.
+
+    facts: what the record, STEM.json, holds beside what the server knows. Answers the record's file.
+    """
     into.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=into) as folder:
         tables, archive = Path(folder, "tables"), Path(folder, "archive.zip")
         _pack(list(export_folder(client, campaign, tables)), Path(folder, "tables.zip"))
         size = export_archive(client, campaign, archive)
+        write_traces_table(archive, stem, into)
         Path(folder, "tables.zip").replace(into / f"{stem}-tables.zip")
         if is_small := size <= MOST_ARCHIVE_BYTES:
             archive.replace(into / f"{stem}.zip")

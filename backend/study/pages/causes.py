@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
-import zipfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, geometric_mean, median
 
-from downlink.analysis.exits.flow import flow_trace
-from downlink.analysis.exits.sliding import mean_error_ratio, sliding_curves
 from downlink.analysis.fairness import jain_index
 from downlink.cli.files import write_text
 from downlink.cli.output import say
-from downlink.codec.parquet import trace_columns
 from study.pages.readings import bands_meet_s, curves_meet_s, first_reach_s, ratio_of_jain, repaired_s
-from study.pages.tables import read_rows, reading, table_lines
+from study.pages.tables import read_rows, read_trace_rows, reading, table_lines
 from study.prose import fill
 
 Lines = Sequence[Sequence[str]]
@@ -190,25 +185,14 @@ def _gigabyte(archives: Path) -> Lines:
 
 
 def _approximation(archives: Path) -> Lines:
-    errors: dict[bool, list[float]] = {True: [], False: []}
-    with zipfile.ZipFile(archives / f"{LEO}.zip") as archive:
-        rows = json.loads(archive.read("rows.json"))
-        for flow in sorted(rows["run_flows"], key=lambda row: str(row["run_id"])):
-            names = sorted(name for name in archive.namelist() if name.startswith(f"traces/{flow['run_id']}/1-sender"))
-            columns = trace_columns([archive.read(name) for name in names])
-            trace = flow_trace(columns, None, int(flow["sender_outcome"]["first_byte_us"]))
-            for whole, found in errors.items():
-                error = mean_error_ratio(trace, sliding_curves(trace, whole_bins=whole))
-                if error is not None:
-                    found.append(100 * error)
-    lines = [
-        (
-            "a part of a bin counts (the later versions; ours)",
-            f"{fmean(errors[False]):.2f} %",
-            str(len(errors[False])),
-        ),
-        ("rounded to the nearest whole bin", f"{fmean(errors[True]):.2f} %", str(len(errors[True]))),
-    ]
+    rows = read_trace_rows(archives, LEO)
+    lines = []
+    for title, column in (
+        ("a part of a bin counts (the later versions; ours)", "parts_error"),
+        ("rounded to the nearest whole bin", "whole_error"),
+    ):
+        errors = [100 * float(row[column]) for row in rows if row[column]]
+        lines.append((title, f"{fmean(errors):.2f} %", str(len(errors))))
     return lines
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
-import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from downlink.analysis.intervals import Intervals, mean_intervals
-from downlink.codec.parquet import trace_columns
 from study.pages.intcp_numbers import (
     ALL_ON,
     GOODPUT,
@@ -27,7 +24,7 @@ from study.pages.intcp_numbers import (
     shown,
     values_of,
 )
-from study.pages.tables import Row, read_rows, table_lines
+from study.pages.tables import Row, read_rows, read_trace_rows, table_lines
 from study.prose import fill
 
 CUBIC = "Cubic"
@@ -96,7 +93,7 @@ def goals_5c(archives: Path) -> Iterator[Goal]:
             found = ratio_found(*(_bands(over, name) for name in (ALL_ON, base)))
             text = f"From 5 to 95 % of a run's delays in order, INTCP over {base}, {rtt_ms} ms: below 1"
             yield Goal(text, found, most=math.nextafter(1, 0))
-    repaired = _repaired_percent(archives / "004-5c.zip")
+    repaired = _repaired_percent(archives)
     text = "Of what INTCP sent again on a hop or its consumer asked for again, in a run: at least 99 % on a hop"
     yield Goal(text, mean_intervals(repaired, least=0, most=100), least=99)
 
@@ -137,23 +134,11 @@ def _bands(rows: Sequence[Row], condition: str) -> Values:
     }
 
 
-def _repaired_percent(archive: Path) -> list[float]:
-    """Of each complete run with INTCP, by the counters that its nodes ended with; none where the archive is not kept."""
-    if not archive.exists():
+def _repaired_percent(archives: Path) -> list[float]:
+    """Of each complete run with INTCP, by the counters that its nodes ended with; none where they are not kept."""
+    try:
+        rows = read_trace_rows(archives, "004-5c")
+    except FileNotFoundError:
         return []
-    with zipfile.ZipFile(archive) as files:
-        runs = [
-            run["id"]
-            for run in json.loads(files.read("rows.json"))["runs"]
-            if (run["condition"], run["state"]) == (ALL_ON, "complete")
-        ]
-        return [_repaired_of(files, run) for run in runs]
-
-
-def _repaired_of(files: zipfile.ZipFile, run: str) -> float:
-    def last(part: str, column: str) -> int:
-        trace = trace_columns([files.read(f"traces/{run}/1-{part}-0.parquet")], [column])
-        return int(trace[column].max())
-
-    on_hops = last("sender", "retransmitted_bytes") + last("hop-1", "retransmitted_bytes")
-    return 100 * on_hops / max(1, on_hops + last("receiver", "asked_again_bytes"))
+    counts = [(int(row["on_hops_bytes"]), int(row["asked_again_bytes"])) for row in rows]
+    return [100 * on_hops / max(1, on_hops + asked) for on_hops, asked in counts]

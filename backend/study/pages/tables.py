@@ -39,6 +39,12 @@ def read_rows(archives: Path, study: str, name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(io.StringIO(tables.read(name).decode())))
 
 
+def read_trace_rows(archives: Path, study: str) -> list[dict[str, str]]:
+    """Of the complete runs, what only their traces say. OSError where there is no such table."""
+    with (archives / f"{study}-traces.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def read_reproduction(archives: Path, study: str) -> Published:
     """Empty before the campaign was run, and where it reproduces nothing."""
     try:

@@ -15,13 +15,15 @@ from study.pages.causes import read_series
 REPRODUCTION = Path(__file__).parents[3] / "docs" / "reproduction"
 PAGE = REPRODUCTION / "causes.md"
 ARCHIVES = REPRODUCTION / "archives"
-USED = ("000-a-buffers-tables", "000-b-gigabyte-tables", "000-d-pairs-tables", "001-pairs-tables", "002-leo")
+LEO = "002-leo-traces.csv"
+USED = ("000-a-buffers-tables", "000-b-gigabyte-tables", "000-d-pairs-tables", "001-pairs-tables")
 
 
 @pytest.fixture
 def archives(tmp_path: Path) -> Path:
     for name in USED:
         shutil.copy(ARCHIVES / f"{name}.zip", tmp_path)
+    shutil.copy(ARCHIVES / LEO, tmp_path)
     return tmp_path
 
 
@@ -60,8 +62,8 @@ def test_runs_that_are_not_complete_are_left_out(archives: Path) -> None:
 
 
 def test_what_cannot_be_read_is_said(archives: Path) -> None:
-    (archives / "002-leo.zip").unlink()
+    (archives / LEO).unlink()
     answer = CliRunner().invoke(app, ["causes", str(archives / "page.md"), "--archives", str(archives)])
     assert answer.exit_code == 1
-    assert "002-leo.zip" in str(answer.exception)
+    assert LEO in str(answer.exception)
     assert not (archives / "page.md").exists()

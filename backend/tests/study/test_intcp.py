@@ -244,5 +244,5 @@ def test_bands_are_of_runs_and_what_was_published_of_a_distribution_is_shown(tmp
     band = "From 5 to 95 % of a run's delays in order, INTCP over Reno, {} ms: below 1"
     assert [cells(page, band.format(rtt_ms))[-1] for rtt_ms in (20, 50)] == ["held", "not held"]
     repaired = "Of what INTCP sent again on a hop or its consumer asked for again, in a run: at least 99 % on a hop"
-    assert cells(page, repaired)[-1] == "-", "the archive is not kept"
+    assert cells(page, repaired)[-1] == "-", "counters are not kept"
     assert cells(page, "Delay")[1:] == ["at most 180 ms at 80 %", "169 (162–174), n = 24", "inside"]

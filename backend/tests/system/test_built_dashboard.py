@@ -34,8 +34,8 @@ from tests.system.watching import family, processor_s
 pytestmark = [pytest.mark.verify("stack"), pytest.mark.timeout(180)]
 NAME = "Demo: HyStart on and off"
 RECORDED = FRONTEND.parent / "docs" / "examples" / "recorded-hystart.zip"
-# A study of which a run failed.
-WITH_FAILURES = FRONTEND.parent / "docs" / "reproduction" / "archives" / "000-d-pairs.zip"
+# A study of which a run failed, after retention has removed its raw samples.
+WITH_FAILURES = FRONTEND.parent / "backend" / "tests" / "data" / "recorded-pairs.zip"
 PAPER_MM = {"A4": (210, 297), "Letter": (216, 279)}
 # `make idle` looks for five minutes.
 IDLE_S = float(os.environ.get("DOWNLINK_IDLE_S", "30"))
