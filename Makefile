@@ -94,6 +94,10 @@ reproduction: $(STAMPS)/python ## Write docs/reproduction: published values besi
 	$(STUDY) intcp
 	$(STUDY) pair-table docs/controls/bbr-beside-cubic.md
 
+.PHONY: archives
+archives: ## Take the studies' raw archives (140 MB) from git's history into docs/reproduction/archives: those that are missing
+	@PYTHONPATH=backend $(PYTHON) -m study.archives
+
 .PHONY: causes
 causes: ## Half an hour: docs/reproduction/causes-modelled.md, variants of links, windows and senders in virtual time beside published values (SECTION=leo: print one)
 	cd agents && go run ./study $(if $(SECTION),--section $(SECTION),--into ../docs/reproduction/causes-modelled.md)
