@@ -11,7 +11,7 @@ const link = (name: string, allowance_bytes: number | null, month: Link['month']
 
 it('a launch is told with its runs, its end and its volume', () => {
   expect(launchText(plan(['geo']), NOW)).toBe('288 runs, until about 3 Jan, 03:00 UTC, and at most about 88.0 GB.')
-  expect(launchText(plan(['geo'], {}), NOW)).toBe('Each firing plans 288 runs of 24 h in all, at most about 88.0 GB.')
+  expect(launchText(plan(['geo'], {}), NOW)).toBe('Each firing plans 288 runs of 1 d in all, at most about 88.0 GB.')
 })
 
 it('each link with an allowance is told its share', () => {
