@@ -1,3 +1,4 @@
+import tomllib
 from pathlib import Path
 
 from downlink.domain.traces.point import ENDS, Point
@@ -6,14 +7,15 @@ from downlink.domain.traces.sample import FieldKind, fields, fields_of, link_fie
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
-def test_the_packaged_list_is_the_documented_one() -> None:
-    packaged = Path(__file__).resolve().parents[2] / "downlink" / "domain" / "fields.csv"
-    assert packaged.read_bytes() == (DOCS / "fields.csv").read_bytes()
-
-
-def test_the_packaged_list_of_links_is_the_documented_one() -> None:
-    packaged = Path(__file__).resolve().parents[2] / "downlink" / "domain" / "link-fields.csv"
-    assert packaged.read_bytes() == (DOCS / "link-fields.csv").read_bytes()
+def test_the_documented_lists_are_the_packaged_ones_and_every_list_is_packaged() -> None:
+    domain = Path(__file__).resolve().parents[2] / "downlink" / "domain"
+    for name in ("fields.csv", "link-fields.csv"):
+        assert (DOCS / name).resolve() == domain / name, "docs links to the one file"
+    project = tomllib.loads((domain.parents[1] / "pyproject.toml").read_text())
+    packaged = project["tool"]["setuptools"]["package-data"]["downlink"]
+    assert {f"domain/{each.name}" for each in domain.glob("*.csv")} == {
+        each for each in packaged if each.endswith(".csv")
+    }
 
 
 def test_a_log_of_a_link_has_each_field_for_both_ways() -> None:
