@@ -10,7 +10,7 @@ from downlink.cli.client import Client
 from downlink.cli.lookup import connect
 from downlink.cli.output import AsJson, Column, moment, note, print_json, say, show
 from downlink.domain.errors import InvalidError, NotFoundError, UnavailableError
-from downlink.domain.notices.notification import Topic
+from downlink.domain.notices.notification import FAILURES_IN_ROW, GONE_AFTER_MIN, Topic
 
 app = typer.Typer(
     help="Notifications: list, add, test and remove channels. Needs a token with the scope `admin`.",
@@ -64,8 +64,10 @@ def add(
     ],
     of: Annotated[list[str] | None, typer.Option(help=f"{', '.join(Topic)}; repeat for several (default: all)")] = None,
     is_own_only: Annotated[bool, typer.Option("--own", help="Your own campaigns and links only")] = False,
-    failures_in_row: Annotated[int, typer.Option(help="Failed runs in a row before a notification")] = 3,
-    gone_after_min: Annotated[int, typer.Option(help="Minutes of silence after which an agent counts as gone")] = 5,
+    failures_in_row: Annotated[int, typer.Option(help="Failed runs in a row before a notification")] = FAILURES_IN_ROW,
+    gone_after_min: Annotated[
+        int, typer.Option(help="Minutes of silence after which an agent counts as gone")
+    ] = GONE_AFTER_MIN,
     as_json: AsJson = False,
 ) -> None:
     """Create a channel; for a webhook, print the secret that signs its posts (shown only once)."""

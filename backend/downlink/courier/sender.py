@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Never
 
 from downlink.courier.mail import MailServer, send_mail
 from downlink.courier.post import post
 from downlink.domain.notices.delivery import Message, Networks, Outcome, chat_body, signing_headers, webhook_body
+from downlink.domain.notices.notification import ChannelKind
 from downlink.process.settings import Settings
 
 
@@ -23,16 +25,21 @@ class Courier:
     def of(cls, settings: Settings) -> Courier:
         return cls(settings.public_url, settings.notify_networks, _mail_server(settings))
 
-    def send(self, kind: str, target: str, secret: str | None, message: Message, now: datetime) -> Outcome:
+    def send(self, kind: ChannelKind, target: str, secret: str | None, message: Message, now: datetime) -> Outcome:
         """Send once. Nothing is raised: the outcome has the error."""
-        if kind == "email":
-            if self.mail is None:
-                return Outcome(False, "This server sends no mail: DOWNLINK_SMTP_HOST is not set.", is_final=True)
-            return send_mail(self.mail, target, message)
-        if kind == "chat":
-            return post(target, {}, chat_body(message), self.allowed)
-        body = webhook_body(message)
-        return post(target, signing_headers(secret or "", message.id, body, now), body, self.allowed)
+        match kind:
+            case "email":
+                if self.mail is None:
+                    return Outcome(False, "This server sends no mail: DOWNLINK_SMTP_HOST is not set.", is_final=True)
+                return send_mail(self.mail, target, message)
+            case "chat":
+                return post(target, {}, chat_body(message), self.allowed)
+            case "webhook":
+                body = webhook_body(message)
+                return post(target, signing_headers(secret or "", message.id, body, now), body, self.allowed)
+            case _:
+                unknown: Never = kind  # a later version's, after a downgrade
+                return Outcome(False, f"This server has no channels of the kind {unknown}.", is_final=True)
 
 
 def _mail_server(settings: Settings) -> MailServer | None:

@@ -11,6 +11,7 @@ import structlog
 
 from downlink.courier.sender import Courier
 from downlink.domain.notices.delivery import MOST_TRIES, Message, Outcome, next_try_at
+from downlink.domain.notices.notification import ChannelKind
 from downlink.storage.notices import channel_store, notification_store
 from downlink.storage.tables import Channel, Notification
 from downlink.storage.unit import Unit, UnitFactory
@@ -23,7 +24,7 @@ log = structlog.get_logger()
 class Envelope(NamedTuple):
     """All that sending needs; no row of the database."""
 
-    kind: str
+    kind: ChannelKind
     target: str
     secret: str | None
     message: Message

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field
 
 from downlink.api.schemas.base import Body, Moment, Name, Shape, storable
-from downlink.domain.notices.notification import ChannelKind, Topic
+from downlink.domain.notices.notification import FAILURES_IN_ROW, GONE_AFTER_MIN, ChannelKind, Topic
 
 Target = Annotated[
     str,
@@ -28,8 +28,8 @@ class ChannelBody(Body):
     target: Target
     topics: Topics = Field(default=list(Topic))
     is_own_only: OwnOnly = False
-    failures_in_row: InRow = 3
-    gone_after_min: GoneAfter = 5
+    failures_in_row: InRow = FAILURES_IN_ROW
+    gone_after_min: GoneAfter = GONE_AFTER_MIN
 
 
 class ChannelChange(Body):

@@ -20,6 +20,9 @@ LONGEST_SILENCE = timedelta(days=7)
 FAILED = frozenset({RunState.FAILED, RunState.MISSED})
 NOT_COUNTED = Reason.OUTSIDE_HOURS
 """Why a run was missed that is not a failure."""
+FAILURES_IN_ROW = 3
+GONE_AFTER_MIN = 5
+"""Defaults of a channel."""
 MOST_CHANNELS = 20
 """Of one account."""
 
@@ -47,8 +50,8 @@ class Wishes:
     """
 
     topics: frozenset[Topic]
-    failures_in_row: int = 3
-    gone_after_min: int = 5
+    failures_in_row: int = FAILURES_IN_ROW
+    gone_after_min: int = GONE_AFTER_MIN
     is_own_only: bool = False
     owner_id: UUID | None = None
 

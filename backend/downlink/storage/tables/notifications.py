@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID, uuid4
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy import ForeignKey, Index, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from downlink.domain.notices.notification import ChannelKind
 from downlink.storage.tables.base import Json, Table
 
 
@@ -21,7 +22,7 @@ class Channel(Table):
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
     owner_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     name: Mapped[str]
-    kind: Mapped[str]
+    kind: Mapped[ChannelKind] = mapped_column(Text)
     target: Mapped[str]
     secret: Mapped[str | None]
     topics: Mapped[list[str]]
