@@ -13,7 +13,8 @@ import { Panel } from '@/ui/Panel'
 import { ProblemAlert } from '@/ui/ProblemAlert'
 import { StackedTable } from '@/ui/StackedTable'
 
-const KINDS = ['weather', 'maintenance', 'note'] as const
+const OF_KIND: Record<AnnotationBody['kind'], true> = { weather: true, maintenance: true, note: true }
+const KINDS = Object.keys(OF_KIND)
 const MOST_WORDS = 500
 
 /** The whole campaign, or a link in every campaign over it. */
@@ -169,7 +170,7 @@ function AnnotationForm({ day, campaign, onDone }: FormProps) {
         data-autofocus
       />
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <Select label="Kind" data={[...KINDS]} value={values.kind} allowDeselect={false} onChange={put('kind')} />
+        <Select label="Kind" data={KINDS} value={values.kind} allowDeselect={false} onChange={put('kind')} />
         <Select
           label="Of"
           data={[CAMPAIGN, ...campaign.links.map(linkText)]}

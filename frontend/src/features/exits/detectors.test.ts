@@ -1,21 +1,20 @@
 import { expect, it } from 'vitest'
+import type { RunExits } from '@/api/types'
 import { seriesStyle } from '@/charts/palette'
-import { detectorKey, detectorLook, isShown, switched, USUAL_DETECTORS } from './detectors'
+import { said } from '@/testing/recordings'
+import { detectorKey, detectorLook, detectorsText, isShown, LOOKS, switched, USUAL_DETECTORS } from './detectors'
 
-const KERNELS = ['6.x', '5.10', '<=5.4']
-const PANEL = [
-  { detector: 'observed_exit', version: 'ssthresh', detect: null },
-  { detector: 'first_loss', version: 'lost or retransmitted', detect: null },
-  ...['1.0', '3.1', '4.0'].map((version) => ({ detector: 'search', version, detect: null })),
-  ...KERNELS.flatMap((version) => [3, 1, 2].map((detect) => ({ detector: 'hystart', version, detect }))),
-  { detector: 'hystart++', version: 'RFC 9406', detect: null },
-  { detector: 'best', version: 'cubic_bw 2022-10', detect: null },
-]
+const verdicts = (name: string) => said<RunExits>(name).flows[0]?.verdicts ?? []
+const PANEL = verdicts('acks-run-1-exits')
 
 it('every detector of the API has letters and a line of its own, none is told by colour alone', () => {
   const looks = PANEL.map(detectorLook)
   expect(looks.map(({ code }) => code)).not.toContain('?')
   expect(new Set(looks.map(({ code }) => code)).size).toBe(PANEL.length)
+  expect(
+    looks.map(({ key }) => key),
+    'in the order of the API',
+  ).toEqual(LOOKS.map(([key]) => key))
   expect(new Set(looks.map(({ style }) => Object.values(seriesStyle(style)).join())).size).toBe(PANEL.length)
 })
 
@@ -32,4 +31,10 @@ it('a switch changes one detector and keeps the order of the list', () => {
   const all = PANEL.map(detectorKey)
   expect(switched('best', undefined, all)).toEqual(USUAL_DETECTORS.filter((key) => key !== 'best'))
   expect(switched('search 3.1', ['best', 'search 1.0'], all)).toEqual(['search 1.0', 'search 3.1', 'best'])
+})
+
+it('the detectors that need every ACK are those that decide nothing on polls', () => {
+  const undecided = verdicts('recorded-run-1-exits').filter((one) => !one.is_decidable)
+  expect(detectorsText({ sampling: 'polled' })).toContain(`${undecided.length} of ${PANEL.length} slow-start detectors`)
+  expect(detectorsText({ sampling: 'per_ack' })).toBeNull()
 })

@@ -20,7 +20,7 @@ export interface DetectorLook {
 type Row = [key: string, name: string, code: string, style: number, glyph: Glyph]
 
 /** In the order of the API. Those with a style below 8 have a hue of their own; HyStart's masks share their kernel's. */
-const LOOKS: readonly Row[] = [
+export const LOOKS: readonly Row[] = [
   ['observed_exit', 'Observed exit', 'obs', 5, 'circle'],
   ['first_loss', 'First loss (dp)', 'dp', 7, 'cross'],
   ['search 1.0', 'SEARCH 1.0 (ex)', 'ex', 0, 'square'],
@@ -81,5 +81,5 @@ export function switched(key: string, chosen: readonly string[] | undefined, all
 /** Which slow-start detectors the samples will be too coarse for; null where all can decide. */
 export function detectorsText({ sampling }: Pick<CampaignSpec, 'sampling'>): string | null {
   if (sampling === 'per_ack') return null
-  return `${NEED_EVERY_ACK} of ${DETECTORS} slow-start detectors (HyStart, HyStart++, BEST) need every ACK, so they will return no verdict; turn on “Record every ACK” (sampling: per_ack).`
+  return `${NEED_EVERY_ACK} of ${DETECTORS} slow-start detectors (HyStart, HyStart++, mean and deviation, BEST) need every ACK, so they will return no verdict; turn on “Record every ACK” (sampling: per_ack).`
 }
