@@ -192,8 +192,10 @@ def sweep(
     values: Annotated[
         list[str], typer.Option("--set", help="Values of a parameter, NAME=VALUE,VALUE…; once for each parameter")
     ],
-    detector: Annotated[str, typer.Option(help="search or hystart")] = "search",
-    version: Annotated[str, typer.Option(help="3.1, 4.0 or 1.0; of hystart 6.x, 5.10 or <=5.4")] = "3.1",
+    detector: Annotated[str, typer.Option(help="search, hystart or mean_sd")] = "search",
+    version: Annotated[
+        str, typer.Option(help="3.1, 4.0 or 1.0; of hystart 6.x, 5.10 or <=5.4; of mean_sd Peters 2021")
+    ] = "3.1",
     as_json: AsJson = False,
 ) -> None:
     """Try every combination of a detector's parameters on all traces of a campaign: success, early and late exits, headroom."""

@@ -22,11 +22,16 @@ _LINES_PER_PIECE = 1_000
 
 
 def csv_pieces(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
-    """The table in pieces of up to 1,000 lines, the header once in the first; for streamed answers."""
+    """Yield the table in pieces of up to 1,000 lines, the header once in the first; for streamed answers.
+
+    ValueError for a row that is not as long as the header.
+    """
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(header)
     for count, row in enumerate(rows, start=1):
+        if len(row) != len(header):
+            raise ValueError(f"a row has {len(row)} cells, and the header {len(header)}")
         writer.writerow([cell_text(cell) for cell in row])
         if count % _LINES_PER_PIECE == 0:
             yield buffer.getvalue()

@@ -77,3 +77,9 @@ def test_a_table_without_rows_has_its_header() -> None:
 def test_a_trace_as_csv() -> None:
     data = columns_to_csv({"elapsed_us": np.array([0, 5]), "pacing_rate_bps": np.array([-1, 2**62])})
     assert data == b"elapsed_us,pacing_rate_bps\r\n0,-1\r\n5,4611686018427387904\r\n"
+
+
+@pytest.mark.parametrize("row", [["1"], ["1", "2", "3"]])
+def test_a_row_is_as_long_as_the_header(row: list[Cell]) -> None:
+    with pytest.raises(ValueError, match=f"a row has {len(row)} cells, and the header 2"):
+        list(csv_pieces(["a", "b"], [row]))

@@ -285,8 +285,8 @@ def _flow_of(row: Any) -> int | None:
     return getattr(row, "flow", None)
 
 
-_RUN_TABLE = (
-    "detail", "due_at", "started_at", "ended_at", "throughput_bps", "goodput_bps", "analysis_version", *CAUSE, "unexpected",
+RUN_TABLE = (
+    *RUN_COLUMNS, "detail", "due_at", "started_at", "ended_at", "throughput_bps", "goodput_bps", "analysis_version", *CAUSE, "unexpected",
     "partial", "receiver_way", "sender_way", "implausible", "is_left_out",
 )  # fmt: skip
 _FAIRNESS = (
@@ -301,7 +301,7 @@ _SUMMARY = (
 )
 _REPRODUCTION = ("paper", "figure", *WHOSE, "over_condition", "over_flow", "minus_condition", "minus_flow", *HELD)
 _OF_RUNS: dict[str, RunTable] = {
-    "runs": RunTable((*RUN_COLUMNS, *_RUN_TABLE), _runs, PAGE),
+    "runs": RunTable(RUN_TABLE, _runs, PAGE),
     **{
         judge.name: RunTable((*RUN_COLUMNS, "flow", *judge.header), _judged(judge), 1 if judge is SERIES else FEW)
         for judge in JUDGES
