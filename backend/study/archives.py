@@ -35,7 +35,7 @@ class Archive:
         return FOLDER / self.file
 
     def fits(self, content: bytes) -> bool:
-        """Whether these bytes are the archive."""
+        """Tell whether these bytes are the archive."""
         return len(content) == self.bytes and hashlib.sha256(content).hexdigest() == self.sha256
 
 

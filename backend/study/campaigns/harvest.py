@@ -1,4 +1,4 @@
-"""What is kept of a study's campaign: its tables, its archive where that is small, and a record of how it was made."""
+"""Harvest of a study's campaign: its tables, its archive where that is small, and a record of how it was made."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def harvest(client: Client, campaign: str, stem: str, facts: dict[str, Any], int
 
 
 def is_harvested(campaign: Mapping[str, Any], stem: str, into: Path) -> bool:
-    """Whether the record in `into` is of this campaign, as it ended last: runs may have been repeated since."""
+    """Tell whether the record in `into` is of this campaign, as it ended last: runs may have been repeated since."""
     file = into / f"{stem}.json"
     if not file.exists():
         return False
@@ -82,7 +82,7 @@ def _record(client: Client, campaign: str) -> dict[str, Any]:
 
 
 def _lateness(client: Client, runs: list[str]) -> dict[str, Any]:
-    """How late the emulated links were in these runs: the worst one's share of rows above the limit, and the largest of all."""
+    """Lateness of the emulated links in these runs: the worst one's share of rows above the limit, and the largest of all."""
     logs = [log for run in runs if (log := client.get(f"/runs/{run}")["link_log"])]
     shares = [log["late_samples"] / log["samples"] for log in logs if log["samples"]]
     return {

@@ -144,7 +144,7 @@ def next_campaign(waiting: Sequence[Collection[str]], busy: Collection[str]) -> 
 
 
 def expected_s(campaigns: Sequence[Queues], lanes: int) -> float:
-    """How long campaigns take of which at most `lanes` are under way at once and no two share a link.
+    """Seconds that campaigns take of which at most `lanes` are under way at once and no two share a link.
 
     Runs start in turn: whose queue has waited longest goes first, and a run that wants the machine for itself waits until the
     others have ended, as the server has it.
@@ -172,7 +172,7 @@ def expected_s(campaigns: Sequence[Queues], lanes: int) -> float:
 
 
 class Pace:
-    """How long the rest takes, by how long what is done has taken.
+    """Estimate of the time that is left, from the time that the work so far took.
 
     work is counted in seconds of the plan; before anything is done the plan itself tells.
     """

@@ -57,7 +57,7 @@ class Job:
         return self.campaign.timetable.cycles or 0
 
     def facts(self) -> dict[str, Any]:
-        """What the record of the campaign says beside what the server knows."""
+        """Facts for the record of the campaign that the server does not know."""
         return {
             "study": self.study,
             "file": str(self.part.path),
@@ -143,7 +143,7 @@ def _find_or_create(client: Client, job: Job) -> str:
 
 
 def _is_same(source: str, job: Job) -> bool:
-    """Whether a stored campaign is the job's, but for comments and causes. One that is no longer read is another."""
+    """Tell whether a stored campaign is the job's, but for comments and causes. One that is no longer read is another."""
     try:
         return source == job.source or without_causes(parse_campaign(source)) == without_causes(job.campaign)
     except InvalidError:

@@ -16,7 +16,7 @@ from downlink.codec.parquet import trace_columns
 INTCP = "INTCP"
 Row = Mapping[str, Any]
 Table = Callable[[zipfile.ZipFile, Row], Row]
-"""Archive and run to the values of the run's row."""
+"""Maps an archive and a run to the values of the run's row."""
 
 
 def write_traces_table(archive: Path, study: str, into: Path) -> Path | None:
@@ -51,7 +51,7 @@ def _rows(files: zipfile.ZipFile, table: Table) -> Iterator[Row]:
 
 
 def _approximation(files: zipfile.ZipFile, run: Row) -> Row:
-    """How far Kachooei's approximation is off on average, as a share: with parts of bins, and rounded to whole bins."""
+    """Mean error of Kachooei's approximation, as a share: with parts of bins, and rounded to whole bins."""
     names = sorted(name for name in files.namelist() if name.startswith(f"traces/{run['run_id']}/1-sender"))
     trace = flow_trace(
         trace_columns([files.read(name) for name in names]), None, int(run["sender_outcome"]["first_byte_us"])
@@ -63,7 +63,7 @@ def _approximation(files: zipfile.ZipFile, run: Row) -> Row:
 
 
 def _repairs(files: zipfile.ZipFile, run: Row) -> Row:
-    """What INTCP's nodes ended with: bytes that they sent again on a hop, and that the consumer asked for again."""
+    """Last counters of INTCP's nodes: bytes that they sent again on a hop, and that the consumer asked for again."""
     if run["condition"] != INTCP:
         return {}
 

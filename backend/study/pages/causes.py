@@ -30,7 +30,7 @@ GIGABYTE, PAIRS, LONG_PAIRS, BUFFERS, LEO = "000-b-gigabyte", "000-d-pairs", "00
 
 
 def write_causes(archives: Path, page: Path) -> None:
-    """InvalidError where an archive cannot be read."""
+    """Write the page. InvalidError where an archive cannot be read."""
     with reading(archives):
         text = causes_page(archives)
     write_text(page, text)
@@ -220,5 +220,5 @@ def _known(values: Sequence[float]) -> list[float]:
 
 
 def _means(runs: Runs, from_s: int, to_s: int) -> list[float]:
-    """Of each run, over the seconds that it has."""
+    """Means of each run, over the seconds that it has."""
     return [fmean(_known(run[from_s:to_s])) for run in runs]

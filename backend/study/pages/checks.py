@@ -34,7 +34,7 @@ Lines = Sequence[Sequence[str]]
 
 
 def write_checks(archives: Path, page: Path) -> None:
-    """InvalidError where an archive cannot be read."""
+    """Write the page. InvalidError where an archive cannot be read."""
     with reading(archives):
         text = checks_page(archives)
     write_text(page, text)
@@ -137,14 +137,14 @@ def _elsewhere(archives: Path) -> Lines:
 
 
 def _exit_cells(exits: Sequence[Row], condition: str) -> tuple[str, str, str]:
-    """Of the first flow: how its exits are judged, and medians with the least and the greatest."""
+    """Cells of the first flow: counts of early, good and late exits, and medians with the least and the greatest."""
     left, lost = (_times(exits, condition, detector) for detector in ("observed_exit", "first_loss"))
     counts = Counter(row["timing"] for row in _of(exits, condition, "observed_exit"))
     return ", ".join(str(counts[each]) for each in ("early", "good", "late")), _spread(left), _spread(lost)
 
 
 def _alike(exits: Sequence[Row], condition: str, detector: str, version: str) -> str:
-    """In how many runs the replay leaves at the kernel's exit, or both do not leave before the first loss."""
+    """Number of runs in which the replay leaves at the kernel's exit, or neither leaves before the first loss."""
     left, lost = (_times(exits, condition, name) for name in ("observed_exit", "first_loss"))
     said: dict[int, int] = {}
     for row in _of(exits, condition, detector):
@@ -167,7 +167,7 @@ def _of(exits: Sequence[Row], condition: str, detector: str) -> list[Row]:
 
 
 def _times(exits: Sequence[Row], condition: str, detector: str) -> dict[int, int]:
-    """By cycle, in us."""
+    """Times by cycle, in us."""
     return {int(row["cycle"]): int(row["exit_us"]) for row in _of(exits, condition, detector) if row["exit_us"]}
 
 

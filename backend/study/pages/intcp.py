@@ -74,7 +74,7 @@ class Section:
 
 
 def write_intcp(archives: Path, page: Path) -> None:
-    """The page and its pictures. InvalidError where an archive cannot be read."""
+    """Write the page and its pictures. InvalidError where an archive cannot be read."""
     with reading(archives):
         made = [_written(archives, section) for section in _sections()]
     pictures = {file: svg for _, own in made for file, svg in own.items()}
@@ -107,14 +107,14 @@ def _written(archives: Path, section: Section) -> tuple[str, Mapping[str, str]]:
 
 
 def _published_shares(archives: Path, studies: Sequence[str]) -> list[str]:
-    """What the paper says of distributions, beside ours; nothing where it says nothing."""
+    """Table of the distributions that the paper describes, beside ours; empty where it describes none."""
     rows = [row for study in studies for row in read_reproduction(archives, study).values() if row.get("share")]
     lines = [(row["name"], published_text(row), ours_text(row), READINGS[row["reading"]]) for row in rows]
     return [fill("intcp/shares", shares=table_lines(lines))] if lines else []
 
 
 def _over_links(x: str, links: Mapping[str, str], quantities: Sequence[Quantity], rows: Sequence[Row]) -> list[str]:
-    """For each quantity a line for each condition, with a column for each link. x: what the links differ in, links: by how much."""
+    """Tables of the quantities: a line for each condition, a column for each link. x: what the links differ in, links: by how much."""
     made = []
     for quantity in quantities:
         over = [[row for row in rows if row["link"] == link] for link in links]
@@ -174,7 +174,7 @@ GAINS = (  # of the abstract: 60 % more throughput, 42 % less delay, 53 % less j
 
 
 def _gains(links: Mapping[str, str], rows: Sequence[Row]) -> str:
-    """What INTCP is to Reno at each loss: all three gains of the abstract."""
+    """Picture of INTCP over Reno at each loss: all three gains of the abstract."""
     over = [[row for row in rows if row["link"] == link] for link in links]
     series = [
         Series(title, colour, published, [_span(ratio_found(*_both(own, quantity))) for own in over])
@@ -210,7 +210,7 @@ def _buffer_text(size: int) -> str:
 
 
 def _receivers(rows: Sequence[Row]) -> list[str]:
-    """How fast receivers are that ask for the same at once, with caches on the way and without, and what leaves the source."""
+    """Rates of receivers that ask for the same at once, with and without caches on the way, and the bytes that leave the source."""
     lines = []
     for n in RECEIVERS:
         name, without = (f"{each}, receivers {n}" for each in (ALL_ON, UNICAST))

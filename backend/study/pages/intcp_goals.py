@@ -1,4 +1,4 @@
-"""What the figures of paper 004 are expected to show, each with a bound, and whether the studies' archives hold it."""
+"""Expectations of the figures of paper 004, each with a bound, and whether the studies' archives hold it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LESS_PERCENT = {20: 40, 50: 35, 100: 25, 200: 15, 300: 10}
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """text: what is expected, with its bound. ours: held against least and most by its mean."""
+    """An expectation. text: with its bound. ours: its mean is held against least and most."""
 
     text: str
     ours: Intervals
@@ -126,7 +126,7 @@ def _on(rows: Sequence[Row], link: str) -> list[Row]:
 
 
 def _bands(rows: Sequence[Row], condition: str) -> Values:
-    """By cycle how far a run's delays in order reach from 5 to 95 % of them."""
+    """Width of a run's delays in order from 5 to 95 % of them, by cycle, in ms."""
     return {
         int(row["cycle"]): float(row["p95_ms"]) - float(row["p5_ms"])
         for row in rows
@@ -135,7 +135,7 @@ def _bands(rows: Sequence[Row], condition: str) -> Values:
 
 
 def _repaired_percent(archives: Path) -> list[float]:
-    """Of each complete run with INTCP, by the counters that its nodes ended with; none where they are not kept."""
+    """Percentages of complete runs with INTCP, by the last counters of their nodes; none where they are not kept."""
     try:
         rows = read_trace_rows(archives, "004-5c")
     except FileNotFoundError:

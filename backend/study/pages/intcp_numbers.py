@@ -45,19 +45,19 @@ def mean_found(values: Values, factor: float = 1.0) -> Intervals:
 
 
 def ratio_found(own: Values, base: Values) -> Intervals:
-    """Of the cycles that both have."""
+    """Ratio over the cycles that both have."""
     cycles = sorted(own.keys() & base.keys())
     return ratio_intervals([own[cycle] for cycle in cycles], [base[cycle] for cycle in cycles])
 
 
 def mean_of_flows(rows: Sequence[Row], condition: str, flows: int) -> dict[int, float]:
-    """Of the cycles of which all flows have a value."""
+    """Mean of the flows in each cycle of which all have a value."""
     each = [values_of(rows, condition, GOODPUT, flow) for flow in range(1, flows + 1)]
     return {cycle: sum(own[cycle] for own in each) / flows for cycle in set.intersection(*map(set, each))}
 
 
 def jain_found(rates: Sequence[Values]) -> Intervals:
-    """Of flows, over the cycles of which all have a rate."""
+    """Jain's index of flows, over the cycles of which all have a rate."""
     cycles = sorted(set.intersection(*(set(each) for each in rates)))
     indices = [float(jain_index([each[cycle] for each in rates])) for cycle in cycles]
     return mean_intervals(indices, least=1 / len(rates), most=1)

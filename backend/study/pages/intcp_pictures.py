@@ -47,7 +47,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What a value of the key costs and buys."""
+    """Cost and gain of a value of the key."""
 
     label: str
     cost: Span
@@ -91,7 +91,7 @@ def _spread(levels: Sequence[float]) -> list[float]:
 
 
 def trade_picture(title: str, cost: str, gain: str, points: Sequence[Point]) -> str:
-    """What is bought over what it costs, in the points' order; bars are intervals of both."""
+    """Gain over cost, in the points' order; bars are intervals of both."""
     x_most = max(end for each in points for end in each.cost.ends)
     y_most = max(end for each in points for end in each.gain.ends)
     x, y = _linear(0, x_most * 1.08, LEFT, RIGHT), _linear(0, y_most * 1.15, BOTTOM, TOP)

@@ -42,7 +42,7 @@ class Study:
 
 
 def write_table(page: Path, pair: Pair, studies: Path, archives: Path, files: str) -> None:
-    """InvalidError where the page has no place for it, before anything is read."""
+    """Write the table into the page. InvalidError where the page has no place for it, before anything is read."""
     check_markers(page)
     found = [_read(file, archives) for file in sorted(studies.glob(files))]
     put_between_markers(page, pair_table(found, pair))
@@ -102,7 +102,7 @@ def _cells(metrics: Sequence[Row], drops: Sequence[Row]) -> tuple[str, ...]:
 
 
 def _by_run(rows: Sequence[Row], phase: str, column: str, factor: float) -> dict[str, dict[str, float]]:
-    """Of complete runs: by run and flow. Rows of a link as a whole and empty cells are left out."""
+    """Values of complete runs, by run and flow. Rows of a link as a whole and empty cells are left out."""
     found: dict[str, dict[str, float]] = defaultdict(dict)
     for row in rows:
         if row["state"] == "complete" and row["phase"] == phase and row["flow"] and row[column]:
@@ -111,7 +111,7 @@ def _by_run(rows: Sequence[Row], phase: str, column: str, factor: float) -> dict
 
 
 def _means(by_run: Mapping[str, Mapping[str, float]], runs: set[str], form: str) -> str:
-    """Of both flows, of the runs that have them."""
+    """Means of both flows, of the runs that have them."""
     known = [by_run[run] for run in sorted(runs) if len(by_run.get(run, {})) == 2]
     return ", ".join(format(fmean(flows[flow] for flows in known), form) for flow in "12") if known else NOTHING
 
@@ -121,7 +121,7 @@ def _made(record: Mapping[str, Any]) -> str:
 
 
 def _read(file: Path, archives: Path) -> Study:
-    """InvalidError where the campaign file or its tables cannot be read."""
+    """Read a study. InvalidError where the campaign file or its tables cannot be read."""
     try:
         tables, record = archives / f"{file.stem}-tables.zip", archives / f"{file.stem}.json"
         campaign = parse_campaign(file.read_text())

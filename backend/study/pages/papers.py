@@ -35,14 +35,14 @@ class Study:
 
     @property
     def command(self) -> str:
-        """What runs it."""
+        """Command that runs it."""
         study = STUDY.match(self.file.name)
         name = self.record.get("study") or (study[1] if study else None)
         return f"make study-{name}" if name else f"downlink stack demo --campaign {self.file}"
 
 
 def write_pages(studies: Path, archives: Path, into: Path) -> None:
-    """InvalidError where no campaign file names a published figure."""
+    """Write the pages. InvalidError where no campaign file names a published figure."""
     found = [read_study(file, archives) for file in sorted(studies.glob("*.yaml"))]
     if not any(study.campaign.reproduces for study in found):
         message = f"No campaign file in {studies} names a published figure (reproduces, docs/campaign-file.md)."
@@ -57,7 +57,7 @@ def write_pages(studies: Path, archives: Path, into: Path) -> None:
 
 
 def read_study(file: Path, archives: Path) -> Study:
-    """InvalidError where the campaign file or its tables cannot be read."""
+    """Read a study. InvalidError where the campaign file or its tables cannot be read."""
     try:
         campaign = parse_campaign(file.read_text())
         rows = read_reproduction(archives, file.stem)
@@ -97,7 +97,7 @@ def _figure(study: Study, figure: PublishedFigure, image: str, rows: Sequence[Ma
 
 
 def _row(study: Study, figure: PublishedFigure, value: PublishedValue) -> dict[str, Any]:
-    """As the API has it: numbers of the archive; what was published and why ours is off as the campaign file has it now."""
+    """Row as the API has it: numbers of the archive; published value and cause as the campaign file has them now."""
     ends = {
         name: each if abs(each) < float("inf") else None
         for name, each in (("least", value.least), ("most", value.most))
@@ -137,7 +137,7 @@ def _link(named: re.Match[str]) -> str:
 
 
 def _origin(study: Study) -> str:
-    """Where the numbers come from, and how to repeat them."""
+    """Origin of the numbers, and the command that repeats them."""
     if not study.rows:
         return fill("papers/not-run", file=study.file.name, command=study.command).strip()
     return origin_text(study.file.name, study.command)

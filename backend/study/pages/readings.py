@@ -1,4 +1,4 @@
-"""What a reader takes from a figure with a mean curve: other questions than those about single runs (docs/method.md, section 6)."""
+"""Readings of mean curves, as a reader takes them from a figure, beside those of single runs (docs/method.md, section 6)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def repaired_s(retransmission_percent: ArrayLike) -> float:
 
 
 def ratio_of_jain(index: float) -> float:
-    """How many times one of two flows has what the other has, by their Jain's index."""
+    """Ratio of two flows' rates, by their Jain's index."""
     return float((1 + np.sqrt(4 * index - 4 * index**2)) / (2 * index - 1))
 
 

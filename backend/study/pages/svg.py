@@ -1,4 +1,4 @@
-"""What the drawn pictures of the documentation have in common."""
+"""Frame and colours of the drawn pictures."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ UNREADABLE = (OSError, ValueError, KeyError, zipfile.BadZipFile)
 
 @contextmanager
 def reading(archives: Path) -> Iterator[None]:
-    """InvalidError where one of these archives cannot be read."""
+    """Turn what an unreadable archive raises into InvalidError."""
     try:
         yield
     except UNREADABLE as error:
@@ -34,19 +34,19 @@ def reading(archives: Path) -> Iterator[None]:
 
 
 def read_rows(archives: Path, study: str, name: str) -> list[dict[str, str]]:
-    """OSError, KeyError or BadZipFile where there is no such table."""
+    """Read a table of a study. OSError, KeyError or BadZipFile where there is none."""
     with zipfile.ZipFile(archives / f"{study}-tables.zip") as tables:
         return list(csv.DictReader(io.StringIO(tables.read(name).decode())))
 
 
 def read_trace_rows(archives: Path, study: str) -> list[dict[str, str]]:
-    """Of the complete runs, what only their traces say. OSError where there is no such table."""
+    """Read what only the traces of complete runs say. OSError where there is no such table."""
     with (archives / f"{study}-traces.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
 
 def read_reproduction(archives: Path, study: str) -> Published:
-    """Empty before the campaign was run, and where it reproduces nothing."""
+    """Read the published values beside ours; empty before the campaign was run, and where it reproduces nothing."""
     try:
         lines = read_rows(archives, study, TABLE)
     except (FileNotFoundError, KeyError):
@@ -60,18 +60,18 @@ def _typed(line: Mapping[str, str]) -> dict[str, Any]:
 
 
 def read_record(archives: Path, study: str) -> dict[str, Any]:
-    """Empty before the campaign was run."""
+    """Read the record of a study; empty before the campaign was run."""
     record = archives / f"{study}.json"
     return dict(json.loads(record.read_text())) if record.exists() else {}
 
 
 def origin_text(file: str, command: str, pages: str = "") -> str:
-    """Which campaign gave the numbers, and how to repeat it. pages: the way to docs/reproduction, whose first page tells how it was run."""
+    """Sentence on the campaign that gave the numbers. pages: path to docs/reproduction, whose first page tells how it was run."""
     return fill("origin", file=file, command=command, pages=pages).strip()
 
 
 def commit_text(record: Mapping[str, Any]) -> str:
-    """`commit 7fa2478d62db`, and whether files of the program differed from it."""
+    """Text such as `commit 7fa2478d62db`, with a note where files of the program differed from it."""
     changed = " with changes" if record.get("is_changed") else ""
     return f"commit {str(record['commit'])[:12]}{changed}"
 
@@ -91,13 +91,13 @@ def by_cycle(
 
 
 def conditions_of(metrics: Sequence[Row]) -> list[str]:
-    """In the order of the campaign file: that of the first cycle's runs."""
+    """Conditions in the order of the campaign file: that of the first cycle's runs."""
     first = [row for row in metrics if row["cycle"] == "1"]
     return list(dict.fromkeys(name for _, name in sorted((int(row["position"]), row["condition"]) for row in first)))
 
 
 def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """As Markdown, numbers to the right."""
+    """Table in Markdown, numbers to the right."""
     return table_lines([head, ["---"] + ["---:"] * (len(head) - 1), *lines]) + "\n"
 
 

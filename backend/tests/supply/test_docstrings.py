@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 BACKEND = Path(__file__).resolve().parents[2]
-PARTS = ("downlink", "tools", "bench")
+PARTS = ("downlink", "study", "tools", "bench")
 REFUSED = re.compile(
     r"(After|Also|And|As|At|Because|Before|Beside|Between|But|By|For|From|How|However|If|In|Like|Not|Of|On|Once|Only|Or|Over|Per"
     r"|Since|So|Such|Than|That|Then|There|These|They|This|Those|To|Under|Until|What|Whatever|When|Where|Whether|Which|While|Who"

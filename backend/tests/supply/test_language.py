@@ -13,7 +13,7 @@ IDIOMS = ("anew", "whoever", "by which", "says so", "what came of it", "this onc
 IDIOM = re.compile(rf"\b({'|'.join(IDIOMS)})\b(?!-)", re.IGNORECASE)
 SETS = {
     "documents": ("*.md", "docs/**/*.md"),
-    "backend": ("backend/downlink/**/*.py",),
+    "backend": ("backend/downlink/**/*.py", "backend/study/**/*.py", "backend/study/**/*.md"),
     "dashboard": ("frontend/src/**/*.ts", "frontend/src/**/*.tsx"),
     "agents": ("agents/**/*.go",),
 }
