@@ -21,6 +21,7 @@ var embedded embed.FS
 
 // Profile describes an emulated link. docs/link-profiles.md explains every key.
 type Profile struct {
+	Extends     string    `yaml:"extends"`
 	Name        string    `yaml:"name"`
 	Description string    `yaml:"description"`
 	Orbit       string    `yaml:"orbit"`
@@ -254,15 +255,10 @@ func LoadProfile(nameOrPath string) (Profile, error) {
 	return parseProfile(nameOrPath, text, folder)
 }
 
-// parseProfile decodes strictly: an unknown key is an error, named with its line. Traces are files of the folder.
+// parseProfile makes a profile of a file's text. Traces are files of the folder.
 func parseProfile(file string, text []byte, folder fs.FS) (Profile, error) {
-	var profile Profile
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&profile); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = errors.New("the file is empty")
-		}
+	profile, err := decodeProfile(text)
+	if err != nil {
 		return Profile{}, fmt.Errorf("link profile %s: %w", file, err)
 	}
 	if err := profile.load(folder); err != nil {
@@ -276,6 +272,30 @@ func parseProfile(file string, text []byte, folder fs.FS) (Profile, error) {
 		return Profile{}, fmt.Errorf("link profile %s: %w", file, err)
 	}
 	return profile, nil
+}
+
+// decodeProfile decodes strictly: an unknown key is an error, named with its line. Keys that the text leaves out are those of
+// the built-in profile that it extends, except name, description and facts.
+func decodeProfile(text []byte) (profile Profile, err error) {
+	var head struct {
+		Extends string `yaml:"extends"`
+	}
+	if yaml.Unmarshal(text, &head) == nil && head.Extends != "" {
+		base, err := embedded.ReadFile(path.Join("profiles", head.Extends+".yaml"))
+		if err != nil {
+			return Profile{}, fmt.Errorf("extends must be one of %s, not %q", strings.Join(ProfileNames(), ", "), head.Extends)
+		}
+		if profile, err = decodeProfile(base); err != nil {
+			return Profile{}, fmt.Errorf("extends %s: %w", head.Extends, err)
+		}
+		profile.Name, profile.Description, profile.Facts = "", "", Facts{}
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err = decoder.Decode(&profile); errors.Is(err, io.EOF) {
+		err = errors.New("the file is empty")
+	}
+	return profile, err
 }
 
 // load reads the traces of a profile, whose kind must be clear before.

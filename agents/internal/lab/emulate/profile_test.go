@@ -137,6 +137,43 @@ func TestManyWrongKeysAreToldAtOnce(t *testing.T) {
 	}
 }
 
+func TestAProfileIsTheOneThatItExtendsButForItsOwnKeys(t *testing.T) {
+	folder := "../../../../docs/examples/studies/profiles/"
+	for name, change := range map[string]func(*Profile){
+		"geo-viasat-pep": func(p *Profile) {
+			p.Pep = (&Pep{Satellite: Segment{Cc: "bbr"}, Terrestrial: Segment{Cc: "cubic"}}).withDefaults()
+		},
+		"geo-viasat-small-queue":                 func(p *Profile) { p.Down.Queue = Queue{9_000_000, &RandomDrop{4_500_000, 0.25}} },
+		folder + "geo-viasat-no-aqm.yaml":        func(p *Profile) { p.Down.Queue.RandomDrop = nil },
+		folder + "geo-viasat-short-outages.yaml": func(p *Profile) { p.Down.Loss.Outages = &Outages{3.5, 7} },
+		folder + "geo-viasat-thinned.yaml":       func(p *Profile) { p.Up.Frames.ThinsAcks = true },
+	} {
+		profile, expected := mustLoad(t, name), mustLoad(t, "geo-viasat")
+		change(&expected)
+		expected.Extends, expected.Name, expected.Description, expected.Facts = "geo-viasat", profile.Name, profile.Description, profile.Facts
+		require.Equal(t, expected, profile)
+		require.NotEqual(t, mustLoad(t, "geo-viasat").Facts, profile.Facts, "figures of its own")
+	}
+}
+
+func TestAnExtendingProfileReplacesListsRemovesPartsAndHasANameOfItsOwn(t *testing.T) {
+	own := "extends: geo-viasat\nname: own\nfacts: {nominal_rate_bps: 1, base_rtt_ms: 1}\n"
+	profile, err := parseProfile("own.yaml", []byte(own+"down: {delay: {variations: []}}\nup: {frames: null}\n"), nil)
+	require.NoError(t, err)
+	require.Empty(t, profile.Down.Delay.Variations)
+	require.InDelta(t, 279.6, profile.Down.Delay.BaseMs, 0)
+	require.Nil(t, profile.Up.Frames)
+	for text, says := range map[string]string{
+		"extends: geo-viasat\n":           "name must be",
+		"extends: mars\n":                 `extends must be one of geo-generic, geo-viasat, `,
+		own + "down: {speed: 3}\n":        "line 4: field speed not found",
+		own + "down: {rate: {steps: {}}}": "down.rate needs exactly one of",
+	} {
+		_, err = parseProfile("own.yaml", []byte(text), nil)
+		require.ErrorContains(t, err, says)
+	}
+}
+
 func TestEveryKeyIsDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../../../docs/link-profiles.md")
 	require.NoError(t, err)
