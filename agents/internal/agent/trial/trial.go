@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -14,11 +13,9 @@ import (
 	"time"
 
 	"downlink/agents/internal/flow/socket"
-	"downlink/agents/internal/flow/tcpinfo"
 	"downlink/agents/internal/flow/transfer"
 	"downlink/agents/internal/host"
 	"downlink/agents/internal/host/settings"
-	"downlink/agents/internal/intcp/intcpsocket"
 	"downlink/agents/internal/server/protocol"
 )
 
@@ -78,63 +75,6 @@ func (t *Trial) Go(order *protocol.Go) {
 	case t.start <- order:
 	default:
 	}
-}
-
-// Progress is what a sender tells while data flows, and nil otherwise.
-func (t *Trial) Progress(now time.Time) *protocol.Progress {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.zero.IsZero() || len(t.sent) == 0 {
-		return nil
-	}
-	elapsed, bytes := max(0, now.Sub(t.zero).Seconds()), int64(0)
-	for _, counter := range t.sent {
-		bytes += counter.Load()
-	}
-	if bytes == 0 {
-		return nil
-	}
-	return &protocol.Progress{ElapsedS: &elapsed, Bytes: &bytes, Flows: t.look()}
-}
-
-// look reads every connection that still is one. The caller holds the lock.
-func (t *Trial) look() []protocol.FlowProgress {
-	flows := []protocol.FlowProgress{}
-	for _, flow := range slices.Sorted(maps.Keys(t.conns)) {
-		seen, err := tcpinfo.Look(t.conns[flow])
-		if err != nil {
-			continue // it has ended
-		}
-		flows = append(flows, protocol.FlowProgress{
-			Flow: flow, AckedBytes: seen.AckedBytes, RTTUs: seen.RTTUs, CwndBytes: seen.CwndSegments * seen.MSSBytes,
-		})
-	}
-	for _, flow := range slices.Sorted(maps.Keys(t.contents)) {
-		if seen, isAsked := t.contents[flow](); isAsked {
-			flows = append(flows, seen)
-		}
-	}
-	return flows
-}
-
-// showContent lets the progress look at what a flow sends over INTCP from now on.
-func (t *Trial) showContent(flow protocol.Flow, home *intcpsocket.Home) {
-	content := t.content(flow)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.contents[flow.Flow] = func() (protocol.FlowProgress, bool) {
-		l, _ := home.Look(content)
-		return protocol.FlowProgress{
-			Flow: flow.Flow, AckedBytes: int64(l.PassedBytes), RTTUs: l.RTT.Microseconds(), CwndBytes: int64(l.GrantedBps / 8 * l.RTT.Seconds()),
-		}, l.Readers > 0
-	}
-}
-
-// show lets the progress look at a flow's connection from now on.
-func (t *Trial) show(flow int, conn *net.TCPConn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.conns[flow] = conn
 }
 
 // Run carries the attempt out and puts the host back as it was, whatever happens. The context's cause says why a run
@@ -269,51 +209,6 @@ func sendingControl(flow protocol.Flow) (cc string, options map[string]any) {
 	}
 	return "", nil
 }
-
-// wanted are the settings by key: a route setting once for every peer.
-// apply sets what the order wants; where it lets this host leave what it cannot set, the record shows what was in force.
-func (t *Trial) apply(wanted map[settings.Key]string) error {
-	if !t.order.LeavesUnset {
-		return t.env.Keeper.Apply(t.order.RunID, wanted)
-	}
-	maps.DeleteFunc(wanted, func(key settings.Key, _ string) bool { return !t.env.Config.Policy.AllowsSetting(key.Name) })
-	return t.env.Keeper.ApplyPossible(t.order.RunID, wanted)
-}
-
-func (t *Trial) wanted() (map[settings.Key]string, error) {
-	wanted := map[settings.Key]string{}
-	for name, value := range t.order.Settings {
-		if name != settings.RouteInitCwnd && name != settings.RouteInitRwnd {
-			wanted[settings.Key{Name: name}] = value
-			continue
-		}
-		for _, peer := range t.peers() {
-			if net.ParseIP(peer.Host) == nil {
-				return nil, fail(protocol.ReasonSettingRefused, "%s needs the address of %s; set that agent's data_host to an IP address",
-					name, peer.Agent)
-			}
-			wanted[settings.Key{Name: name, Peer: peer.Host}] = value
-		}
-	}
-	return wanted, nil
-}
-
-// peers are those of all flows, in their order.
-func (t *Trial) peers() (peers []protocol.Peer) {
-	for _, flow := range t.order.Flows {
-		peers = append(peers, neighbours(flow)...)
-	}
-	return peers
-}
-
-func (t *Trial) peerHost() string {
-	for _, peer := range t.peers() {
-		return peer.Host
-	}
-	return ""
-}
-
-func (t *Trial) snapshot() map[string]string { return t.env.Keeper.Snapshot(t.peerHost()) }
 
 // openPort returns nil when this agent sends nothing over TCP.
 func (t *Trial) openPort() (*transfer.Port, error) {

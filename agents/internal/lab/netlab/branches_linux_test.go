@@ -56,7 +56,7 @@ func TestAFurtherReceiverGetsItsDataWhileTheLinkIsRestarted(t *testing.T) {
 	source := serveOnce(t, hosts["sender-1"].Namespace, hosts["sender-1"].DataHost, func(conn net.Conn) { _, _ = conn.Write(content) })
 	began := time.Now()
 	conn := dialFrom(t, hosts["receiver-3"].Namespace, source)
-	requireWholeOverARestart(t, lab, profile, conn, began, content)
+	requireWholeOverARestart(t, lab, conn, began, content)
 	down, up := lab.Counts()
 	for _, counts := range []emulate.Counts{down, up} {
 		require.Equal(t, counts.Received+counts.Given, counts.Delivered+counts.Taken+sum(counts.Lost[:])+uint64(counts.Queued))

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"downlink/agents/internal/lab/emulate"
 	"downlink/agents/internal/testing/hosttest"
 
 	"github.com/stretchr/testify/require"
@@ -65,7 +64,7 @@ func TestAConnectionIsSplitAtARouterWhileTheLinkIsRestarted(t *testing.T) {
 	onward := dialFrom(t, hosts["router-1"].Namespace, source)
 	relay := serveOnce(t, hosts["router-1"].Namespace, hosts["router-1"].DataHost, func(conn net.Conn) { _, _ = io.Copy(conn, onward) })
 	conn := dialFrom(t, hosts[Receiver].Namespace, relay)
-	requireWholeOverARestart(t, lab, profile, conn, began, content)
+	requireWholeOverARestart(t, lab, conn, began, content)
 
 	down, up := lab.Counts()
 	require.Greater(t, down.TakenBytes, uint64(len(content)), "the first hop's data left the link at the router")
@@ -91,7 +90,7 @@ func TestALinkOfOneHopHasNoRouterToBeAHost(t *testing.T) {
 }
 
 // requireWholeOverARestart reads 16 Mbit over a link of 20 Mb/s, which is restarted meanwhile.
-func requireWholeOverARestart(t *testing.T, lab *Lab, profile emulate.Profile, conn net.Conn, began time.Time, content []byte) {
+func requireWholeOverARestart(t *testing.T, lab *Lab, conn net.Conn, began time.Time, content []byte) {
 	t.Helper()
 	session, err := lab.pump.Restart(time.Now().Add(200*ms), 7, nil)
 	require.NoError(t, err)
