@@ -23,7 +23,8 @@ from downlink.analysis.phases import stack_values
 from downlink.analysis.steady import latest_steady_s, time_to_steady_s
 from downlink.analysis.survival import EventTimes, event_times, restricted
 from downlink.analysis.values import RunValues, compare_runs
-from downlink.domain.campaigns.campaign import PROBE, Phases
+from downlink.domain.campaigns.campaign import Phases
+from downlink.domain.campaigns.flow_plan import PROBE
 from downlink.domain.results.metric import LEAST, METRICS, MOST, PHASES, QUANTITIES, place_of
 
 THROUGHPUT = METRICS.index("throughput_bps")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from downlink.analysis.binning import Floats, Ints, SecondBins, Size, divide
-from downlink.domain.campaigns.campaign import SPLIT
+from downlink.domain.campaigns.flow_plan import SPLIT
 from downlink.domain.results.metric import QUANTITIES
 
 Columns = Mapping[str, Ints]

@@ -12,7 +12,8 @@ import typer
 from downlink.cli.client import Client
 from downlink.cli.lookup import campaign_id, connect, pick
 from downlink.cli.output import AsJson, Column, moment, note, print_json, print_table, say, show
-from downlink.codec.station_csv import StationForm, parse_station
+from downlink.codec.station_csv import parse_station
+from downlink.codec.station_table import StationForm
 from downlink.domain.errors import DownlinkError, InvalidError, UnavailableError
 from downlink.domain.links.observation import Observation
 from downlink.domain.partial import told

@@ -36,13 +36,18 @@ from downlink.codec.published_shape import MAX_FIGURES, FigurePart
 from downlink.codec.timetable_shape import TimetablePart
 from downlink.codec.trigger_shape import TriggerPart
 from downlink.codec.until_shape import UntilPart
-from downlink.domain.campaigns import campaign as domain
 from downlink.domain.campaigns.campaign import (
     LEAST_PHASE_S,
-    SPLIT,
     Campaign,
+    Condition,
+    Limits,
+    Phases,
     Sampling,
+    StopRule,
+    Varied,
+    Window,
 )
+from downlink.domain.campaigns.flow_plan import SPLIT
 from downlink.domain.campaigns.timetable import Timetable
 from downlink.domain.fleet.setting import Scope, Setting, settings
 from downlink.domain.results.metric import DEFAULT_PRIMARY, PHASES
@@ -103,8 +108,8 @@ class StopPart(Part):
             raise ValueError("needs one of seconds and bytes, and not both.")
         return self
 
-    def to_domain(self) -> domain.StopRule:
-        return domain.StopRule(self.seconds, self.bytes)
+    def to_domain(self) -> StopRule:
+        return StopRule(self.seconds, self.bytes)
 
 
 class PhasesPart(Part):
@@ -131,22 +136,22 @@ class WindowPart(Part):
             raise at("to_s", f"must be at least {LEAST_PHASE_S:g} s after from_s.")
         return self
 
-    def to_domain(self) -> domain.Window:
-        return domain.Window(self.name, self.from_s, self.to_s)
+    def to_domain(self) -> Window:
+        return Window(self.name, self.from_s, self.to_s)
 
 
 class LimitsPart(Part):
     """Limits of attempts and data volume."""
 
     attempts: Annotated[int, Field(strict=True, ge=1, le=10), WHOLE] = Field(
-        default=domain.Limits.attempts, description="Attempts per run"
+        default=Limits.attempts, description="Attempts per run"
     )
     bytes: Annotated[int, Field(strict=True, ge=1, le=10**18), WHOLE] | None = Field(
         default=None, description="Maximum bytes of the whole campaign"
     )
 
-    def to_domain(self) -> domain.Limits:
-        return domain.Limits(self.attempts, self.bytes)
+    def to_domain(self) -> Limits:
+        return Limits(self.attempts, self.bytes)
 
 
 _FIELDS: dict[str, Any] = {
@@ -198,14 +203,14 @@ class ConditionPart(DefaultsPart):
             raise at("relay", "goes with a flow of transport: split, which ends TCP on the relays' hosts.")
         return self
 
-    def to_domain(self, defaults: DefaultsPart, stop: StopPart) -> domain.Condition:
-        return domain.Condition(
+    def to_domain(self, defaults: DefaultsPart, stop: StopPart) -> Condition:
+        return Condition(
             name=self.name,
             sender=_values(defaults.sender) | _values(self.sender),
             receiver=_values(defaults.receiver) | _values(self.receiver),
             flows=tuple(flow.to_domain() for flow in self.flows),
             stop=(self.stop or stop).to_domain(),
-            varied=domain.Varied(self.varied.key, self.varied.value, self.varied.of) if self.varied else None,
+            varied=Varied(self.varied.key, self.varied.value, self.varied.of) if self.varied else None,
             relay=_values(defaults.relay) | _values(self.relay) if self.is_split else {},
         )
 
@@ -281,7 +286,7 @@ class CampaignFile(Part):
         conditions = tuple(part.to_domain(self.defaults, stop) for part in self.conditions)
         known_s = [each.stop.seconds for each in conditions if each.stop.seconds is not None]
         named = self.phases.model_dump(exclude_none=True)
-        phases = domain.Phases.fitting(min(known_s), **named) if known_s else domain.Phases(**named)
+        phases = Phases.fitting(min(known_s), **named) if known_s else Phases(**named)
         return Campaign(
             name=self.name,
             notes=self.notes,

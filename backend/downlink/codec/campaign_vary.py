@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from downlink.codec.campaign_parts import shown
-from downlink.domain.campaigns.campaign import INTCP, INTCP_CHOICES, INTCP_RANGES, PROBE, SPLIT
+from downlink.domain.campaigns.flow_plan import INTCP, INTCP_CHOICES, INTCP_RANGES, PROBE, SPLIT
 from downlink.domain.fleet.setting import settings
 from downlink.domain.links.link import MAX_RECEIVERS
 
@@ -29,15 +29,15 @@ class Expanded:
     origins: tuple[int, ...]
     key: str | None = None
 
-    def place(self, place: str) -> str:
+    def position(self, position: str) -> str:
         """Translate a position in the expanded data to one in the file that was written."""
-        found = re.match(r"conditions\[(\d+)\](.*)", place)
-        if self.key is None or not found or int(found[1]) >= len(self.origins):
-            return place
+        match = re.match(r"conditions\[(\d+)\](.*)", position)
+        if self.key is None or not match or int(match[1]) >= len(self.origins):
+            return position
         name = self.key.rpartition(".")[2]
-        if found[2].endswith(f".{name}"):
+        if match[2].endswith(f".{name}"):
             return f"vary.{self.key}"
-        return f"conditions[{self.origins[int(found[1])]}]{found[2]}"
+        return f"conditions[{self.origins[int(match[1])]}]{match[2]}"
 
 
 def expand(data: Mapping[str, Any]) -> Expanded | str:
@@ -115,10 +115,10 @@ def _flows(condition: Data) -> list[Data]:
 
 def _flow_setter(key: str, kinds: tuple[str, ...]) -> Setter:
     def give(condition: Data, value: Any) -> bool:
-        found = [flow for flow in _flows(condition) if flow.get("transport", "tcp") in kinds]
-        for flow in found:
+        flows = [flow for flow in _flows(condition) if flow.get("transport", "tcp") in kinds]
+        for flow in flows:
             flow[key] = value
-        return bool(found)
+        return bool(flows)
 
     return give
 
@@ -128,23 +128,23 @@ def _nested_setter(part: str, key: str) -> Setter:
 
     def give(condition: Data, value: Any) -> bool:
         is_offer = part == "offer"
-        found = [each for each in _flows(condition) if (part in each if is_offer else each.get("transport") == INTCP)]
-        for flow in found:
+        flows = [each for each in _flows(condition) if (part in each if is_offer else each.get("transport") == INTCP)]
+        for flow in flows:
             flow[part] = {**(flow.get(part) or {}), key: value}
-        return bool(found)
+        return bool(flows)
 
     return give
 
 
 def _receivers_setter(condition: Data, value: Any) -> bool:
     """Make as many flows as receivers, from the first on, each like the single flow that there is; INTCP's ask for one content."""
-    found = _flows(condition)
-    if len(found) != 1 or len(condition["flows"]) != 1 or "receiver" in found[0]:
+    flows = _flows(condition)
+    if len(flows) != 1 or len(condition["flows"]) != 1 or "receiver" in flows[0]:
         return False
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_RECEIVERS:
-        found[0]["receiver"] = value  # which the shape of a flow refuses
+        flows[0]["receiver"] = value  # which the shape of a flow refuses
         return True
-    shared = {"content": 1, **found[0]} if found[0].get("transport") == INTCP else found[0]
+    shared = {"content": 1, **flows[0]} if flows[0].get("transport") == INTCP else flows[0]
     condition["flows"] = [{**deepcopy(shared), "receiver": number} for number in range(1, value + 1)]
     return True
 

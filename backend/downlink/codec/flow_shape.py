@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from downlink.codec.campaign_parts import STORABLE, WHOLE, LaterSeconds, Part, at, shown
-from downlink.domain.campaigns import campaign as domain
-from downlink.domain.campaigns.campaign import (
+from downlink.domain.campaigns.flow_plan import (
     INTCP,
     INTCP_CHOICES,
     INTCP_RANGES,
@@ -16,7 +15,14 @@ from downlink.domain.campaigns.campaign import (
     PROBE,
     PROBE_EVERY_MS,
     SPLIT,
+    FlowPlan,
+    Intcp,
+    Offer,
+    Probe,
     Scalar,
+    Split,
+    Tcp,
+    Transport,
 )
 from downlink.domain.links.link import MAX_RECEIVERS, MAX_SENDERS
 from downlink.domain.text import is_storable
@@ -43,7 +49,7 @@ class ProbePart(Part):
     """Instead of data, a light echo over UDP: round-trip times and losses that do not come from TCP."""
 
     every_ms: Annotated[int, Field(strict=True, ge=PROBE_EVERY_MS[0], le=PROBE_EVERY_MS[1]), WHOLE] = Field(
-        default=domain.Probe.every_ms, description="Milliseconds from one probe to the next"
+        default=Probe.every_ms, description="Milliseconds from one probe to the next"
     )
 
 
@@ -71,7 +77,7 @@ class FlowPart(Part):
     offer: OfferPart | None = None
 
     cc: Annotated[str, Field(strict=True, pattern=f"^{CC_NAME}$"), STORABLE] = Field(
-        default=domain.Tcp.cc, description="Congestion control"
+        default=Tcp.cc, description="Congestion control"
     )
     sender: Annotated[int, Field(strict=True, ge=1, le=MAX_SENDERS), WHOLE] = Field(
         default=1, description="Number of the link's sender"
@@ -122,17 +128,17 @@ class FlowPart(Part):
                 raise at(f"options.{name}", fault)
         return self
 
-    def to_domain(self) -> domain.FlowPlan:
-        offer = domain.Offer(self.offer.message_bytes, self.offer.every_ms) if self.offer else None
-        return domain.FlowPlan(self._transport(), self.sender, self.start_s, self.receiver, offer, self.content)
+    def to_domain(self) -> FlowPlan:
+        offer = Offer(self.offer.message_bytes, self.offer.every_ms) if self.offer else None
+        return FlowPlan(self._transport(), self.sender, self.start_s, self.receiver, offer, self.content)
 
-    def _transport(self) -> domain.Transport:
+    def _transport(self) -> Transport:
         if self.probe is not None:
-            return domain.Probe(self.probe.every_ms)
+            return Probe(self.probe.every_ms)
         if self.transport == INTCP:
-            return domain.Intcp(**self.options)
+            return Intcp(**self.options)
         tcp = (self.cc, dict(self.options), self.pacing_rate_bps)
-        return domain.Split(*tcp, self.relay_cc or self.cc) if self.transport == SPLIT else domain.Tcp(*tcp)
+        return Split(*tcp, self.relay_cc or self.cc) if self.transport == SPLIT else Tcp(*tcp)
 
 
 def _intcp_fault(name: str, value: Any) -> str | None:

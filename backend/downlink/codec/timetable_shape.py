@@ -8,9 +8,16 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from downlink.codec.campaign_parts import MAX_SECONDS, STORABLE, WHOLE, LaterSeconds, Part, at, shown
-from downlink.domain.campaigns import timetable as domain
 from downlink.domain.campaigns.opening import EXAMPLE, Hours
-from downlink.domain.campaigns.timetable import ConditionOrder, Every
+from downlink.domain.campaigns.timetable import (
+    START_EXAMPLE,
+    ConditionOrder,
+    Every,
+    Repeat,
+    Start,
+    Timetable,
+    parse_day,
+)
 from downlink.domain.errors import InvalidError
 from downlink.domain.zone import check_zone
 
@@ -33,8 +40,8 @@ def _written(read: Callable[[str], object], wanted: str) -> BeforeValidator:
     return BeforeValidator(accept)
 
 
-def _start(text: str) -> domain.Start:
-    start = domain.Start.parse(text)
+def _start(text: str) -> Start:
+    start = Start.parse(text)
     try:
         check_zone(start.zone)
     except InvalidError as error:
@@ -49,13 +56,13 @@ def _text(pattern: str) -> WithJsonSchema:
 StartText = Annotated[
     str,
     STORABLE,
-    _written(_start, f"a time with its zone, {domain.START_EXAMPLE}"),
+    _written(_start, f"a time with its zone, {START_EXAMPLE}"),
     _text(rf"^{DAY} {CLOCK} \S+$"),
 ]
 HoursText = Annotated[
     str, STORABLE, _written(Hours.parse, f"days and hours, {EXAMPLE}"), _text(rf"^\S+ {CLOCK}-{CLOCK}$")
 ]
-DayText = Annotated[str, STORABLE, _written(domain.parse_day, "a day such as 2026-12-31"), _text(rf"^{DAY}$")]
+DayText = Annotated[str, STORABLE, _written(parse_day, "a day such as 2026-12-31"), _text(rf"^{DAY}$")]
 
 
 class RepeatPart(Part):
@@ -131,9 +138,9 @@ class TimetablePart(Part):
         if getattr(self, key) is not None:
             raise at(key, message)
 
-    def to_domain(self) -> domain.Timetable:
+    def to_domain(self) -> Timetable:
         repeat = self.repeat
-        return domain.Timetable(
+        return Timetable(
             self.cycles,
             self.duration_h,
             self.every_s,
@@ -142,5 +149,5 @@ class TimetablePart(Part):
             self.seed,
             _start(self.start_at) if self.start_at else None,
             tuple(map(Hours.parse, self.opening_hours or ())),
-            domain.Repeat(repeat.every, domain.parse_day(repeat.until)) if repeat else None,
+            Repeat(repeat.every, parse_day(repeat.until)) if repeat else None,
         )

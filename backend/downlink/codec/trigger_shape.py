@@ -8,8 +8,8 @@ from pydantic import Field, model_validator
 
 from downlink.codec.campaign_parts import MAX_SECONDS, STORABLE, WHOLE, LaterSeconds, Part, at
 from downlink.codec.timetable_shape import DayText
-from downlink.domain.campaigns import trigger as domain
 from downlink.domain.campaigns.timetable import parse_day
+from downlink.domain.campaigns.trigger import Called, QuantityHolds, SlotBegins, Trigger, When
 from downlink.domain.links.observation import NAME
 
 MAX_VALUE = 1e15
@@ -59,13 +59,13 @@ class WhenPart(Part):
             raise ValueError("needs one of above and below beside quantity, and not both.")
         return self
 
-    def to_domain(self, links: list[str]) -> domain.When:
+    def to_domain(self, links: list[str]) -> When:
         if self.call:
-            return domain.Called()
+            return Called()
         if self.slot is not None:
-            return domain.SlotBegins(self.slot.every_s, self.slot.at_s)
+            return SlotBegins(self.slot.every_s, self.slot.at_s)
         link = self.link or links[0]
-        return domain.QuantityHolds(self.quantity or "", self.above, self.below, self.for_s or 0.0, link, self.source)
+        return QuantityHolds(self.quantity or "", self.above, self.below, self.for_s or 0.0, link, self.source)
 
 
 class TriggerPart(Part):
@@ -73,16 +73,16 @@ class TriggerPart(Part):
 
     when: WhenPart = Field(description="Condition, slot or call that fires the trigger")
     pause_s: Annotated[float, Field(strict=True, ge=1, le=30 * MAX_SECONDS)] = Field(
-        default=domain.Trigger.pause_s, description="Minimum seconds between firings"
+        default=Trigger.pause_s, description="Minimum seconds between firings"
     )
     most_per_day: Annotated[int, Field(strict=True, ge=1, le=1000), WHOLE] = Field(
-        default=domain.Trigger.most_per_day, description="Maximum firings in any 24 hours"
+        default=Trigger.most_per_day, description="Maximum firings in any 24 hours"
     )
     most: Annotated[int, Field(strict=True, ge=1, le=MOST_FIRINGS), WHOLE] = Field(
-        default=domain.Trigger.most, description="Maximum firings in all; the campaign ends with the last"
+        default=Trigger.most, description="Maximum firings in all; the campaign ends with the last"
     )
     until: DayText | None = Field(default=None, description="Last day on which it may fire, UTC, such as 2026-12-31")
 
-    def to_domain(self, links: list[str]) -> domain.Trigger:
+    def to_domain(self, links: list[str]) -> Trigger:
         until = parse_day(self.until) if self.until else None
-        return domain.Trigger(self.when.to_domain(links), self.pause_s, self.most_per_day, self.most, until)
+        return Trigger(self.when.to_domain(links), self.pause_s, self.most_per_day, self.most, until)

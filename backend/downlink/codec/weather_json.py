@@ -8,7 +8,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
-from downlink.codec.station_csv import MISSING, read_number
+from downlink.codec.station_table import MISSING, read_number
 from downlink.codec.station_time import read_moment
 from downlink.domain.errors import InvalidError
 from downlink.domain.links.observation import Observation, check_observation

@@ -5,20 +5,16 @@ The clock and the sequence numbers are 32 bits wide and wrap.
 
 from __future__ import annotations
 
-import io
-import math
-import warnings
-from array import array
-
 import numpy as np
 from numpy.typing import NDArray
 
 from downlink.domain.partial import LeftOut
 from downlink.domain.traces.point import Point
-from downlink.domain.traces.sample import TIME_FIELD, FieldKind, fields, fields_of
+from downlink.domain.traces.sample import TIME_FIELD, fields, fields_of
+from downlink.importers.ack_table import MAX_ROW_BYTES, Table, read_table
 from downlink.importers.model import Content, ImportedFlow, Ints, UnreadableError
 from downlink.importers.tcp_fields import to_bps
-from downlink.importers.value_checks import LARGEST, MAX_SAMPLES, checked_columns, refuse_beyond
+from downlink.importers.value_checks import LARGEST, checked_columns, refuse_beyond
 
 NEEDED = ("now_us", "bytes_acked", "mss", "rtt_us")
 PLAIN = {
@@ -40,23 +36,13 @@ KERNEL_OWN = {*KERNEL_ALWAYS, *KERNEL_WINDOW, "ss_status"} - {*NEEDED}
 CANONICAL = {name.lower(): name for name in (*KERNEL_ALWAYS, *KERNEL_WINDOW)}
 IN_EVERY_ROW = {"now_us", "bytes_acked", "mss"}
 IN_EVERY_KERNEL_ROW = {"now_us", "total_delv_B", "cwnd_MB", "cwnd_pkt"}
-RISING = {"now_us", "bytes_acked", "total_delv_B", "total_sent_B"}
-NO_VALUE = {b"", b"NA", b"N/A", b"NULL", b"NONE", b"-"}
-"""What R, databases and spreadsheets write into a cell without a value, in capitals."""
 NEVER_SET_SEGMENTS = 2_147_483_647
 """The spreadsheet form of our own tables leaves such a slow-start threshold empty."""
 BYTES_PER_MB = 1_000_000
 SEGMENT_TOLERANCE = 0.05
-MOST_BAD = 0.01
-"""Of the rows: a file with more of them is of another form, or damaged throughout."""
 WRAP = 2**32
 UNPACED = WRAP - 1
 INITIAL_WINDOW_SEGMENTS = 10
-MAX_ROW_BYTES = 65_536
-MAX_CELLS = 50_000_000
-"""Eight bytes each once they are read, and a row of very many takes several times that meanwhile."""
-
-Table = dict[str, NDArray[np.float64]]
 
 
 def header_of(content: bytes) -> list[str]:
@@ -113,7 +99,7 @@ def is_downlink_csv(header: list[str]) -> bool:
 def read_ack_csv(content: bytes) -> Content:
     """One flow with every ACK. Sent bytes count from the flow's first byte. A further column with holes is left out and named."""
     header = header_of(content)
-    read, bad_rows = _table(content, header, IN_EVERY_ROW if set(NEEDED) <= set(header) else IN_EVERY_KERNEL_ROW)
+    read, bad_rows = read_table(content, header, IN_EVERY_ROW if set(NEEDED) <= set(header) else IN_EVERY_KERNEL_ROW)
     table = _as_ack_log(read)
     left_out = [name for name, column in table.items() if name not in NEEDED and not np.all(np.isfinite(column))]
     table = {name: column for name, column in table.items() if name not in left_out}
@@ -141,15 +127,15 @@ def _rtts_us(column: NDArray[np.float64]) -> tuple[Ints, tuple[LeftOut, ...]]:
         raise UnreadableError("column rtt_us holds no number; record the RTT of each ACK")
     rtt_us = _whole(np.where(is_number, column, -1), "rtt_us")
     absent = int(np.count_nonzero(~is_number))
-    said = f"no number in {absent:,} of {len(column):,} rows, which count as ACKs without an RTT sample"
+    reason = f"no number in {absent:,} of {len(column):,} rows, which count as ACKs without an RTT sample"
     # A sample that was negative in the kernel arrives as a huge unsigned number.
     rtts_us = np.where((rtt_us < 0) | (rtt_us >= WRAP // 2), -1, rtt_us)
-    return rtts_us, (LeftOut("rtt_us", "column", said),) if absent else ()
+    return rtts_us, (LeftOut("rtt_us", "column", reason),) if absent else ()
 
 
 def read_downlink_csv(content: bytes) -> Content:
     """A trace as Downlink exports it: the fields of `docs/fields.csv`, a row per poll or, with `ack_rtt_us`, per ACK."""
-    table, bad_rows = _table(content, header_of(content), {TIME_FIELD})
+    table, bad_rows = read_table(content, header_of(content), {TIME_FIELD})
     strange = sorted(set(table) - set(fields()))
     known, holes = _without_holes({name: column for name, column in table.items() if name not in strange})
     if known.keys() <= {TIME_FIELD}:
@@ -168,140 +154,12 @@ def read_downlink_csv(content: bytes) -> Content:
 
 def _without_holes(table: Table) -> tuple[Table, tuple[LeftOut, ...]]:
     """The columns that have a value in each row; an empty threshold is one that was never set."""
-    found = {name: column for name, column in table.items() if not np.any(np.isnan(column))}
-    if "ssthresh_segments" in table.keys() - found.keys():
+    whole = {name: column for name, column in table.items() if not np.any(np.isnan(column))}
+    if "ssthresh_segments" in table.keys() - whole.keys():
         thresholds = table["ssthresh_segments"]
-        found["ssthresh_segments"] = np.where(np.isnan(thresholds), NEVER_SET_SEGMENTS, thresholds)
-    holes = tuple(LeftOut(name, "column", "it has holes") for name in table if name not in found)
-    return {name: found[name] for name in table if name in found}, holes
-
-
-def _table(content: bytes, header: list[str], in_every_row: set[str]) -> tuple[Table, tuple[LeftOut, ...]]:
-    if len(set(header)) < len(header):
-        raise UnreadableError("a column name appears twice")
-    if content.count(b"\n") > MAX_SAMPLES:
-        raise UnreadableError(f"it has more than {MAX_SAMPLES} rows")
-    if content.count(b",") > MAX_CELLS:
-        raise UnreadableError(f"it has more than {MAX_CELLS} cells")
-    rows = io.BytesIO(content)
-    if any(len(row) > MAX_ROW_BYTES for row in iter(lambda: rows.readline(MAX_ROW_BYTES + 1), b"")):
-        raise UnreadableError(f"a row is longer than {MAX_ROW_BYTES} bytes")
-    return _numbers(content, header, in_every_row)
-
-
-def _numbers(content: bytes, header: list[str], in_every_row: set[str]) -> tuple[Table, tuple[LeftOut, ...]]:
-    """The table, and rows that cannot be read: a row more or less of counters is a longer step between two others."""
-    body, cut = _without_cut_row(_filled(content.partition(b"\n")[2]), header)
-    if not body.strip():
-        raise UnreadableError("it has a header and no rows")
-    left_out: tuple[LeftOut, ...] = ()
-    needed = [place for place, name in enumerate(header) if name in in_every_row]
-    try:
-        rows = _loaded(body)
-        is_whole = rows.shape[1] != len(header) or bool(np.isfinite(rows[:, needed]).all())
-    except ValueError:  # of a row, or of what a comment holds
-        is_whole = False
-    if not is_whole:
-        rows, left_out = _without_bad_rows(body, header, needed)
-    if rows.shape[0] == 0:
-        said = f"{left_out[0].place} {left_out[0].reason}" if left_out else "it has a header and no rows"
-        raise UnreadableError(said)
-    _refuse_width(rows.shape[1], len(header))
-    return dict(zip(header, rows.T, strict=True)), (*left_out, *cut)
-
-
-def _refuse_width(of_rows: int, of_header: int) -> None:
-    if of_rows != of_header:
-        way = "; write numbers with a decimal point, without signs between thousands" if of_rows > of_header else ""
-        raise UnreadableError(f"the header names {of_header} columns and the rows have {of_rows}{way}")
-
-
-def _without_cut_row(body: bytes, header: list[str]) -> tuple[bytes, tuple[LeftOut, ...]]:
-    """The rows without a last one that may end within a number: nothing ends its line, and the number is short or falls."""
-    start = body.rfind(b"\n") + 1
-    last, before = body[start:], body[:start]
-    cell = _last_cell(last)
-    is_ended = cell != cell.rstrip() or b"#" in last
-    if not before.strip() or not last or is_ended or last.count(b",") != len(header) - 1:
-        return body, ()
-    longest, previous = 0, b""
-    for row in io.BytesIO(before):
-        if row.strip() and b"#" not in row:
-            previous = _last_cell(row).strip()
-            longest = max(longest, len(previous))
-    if len(cell) >= longest and not (_rises(header[-1]) and _is_less(cell, previous)):
-        return body, ()
-    row_number = before.count(b"\n") + 2
-    fault = f"it has no line end, and its last value {_text(cell)!r} seems cut off"
-    return before, (LeftOut("", f"row {row_number}", fault),)
-
-
-def _last_cell(row: bytes) -> bytes:
-    return row[row.rfind(b",") + 1 :]
-
-
-def _rises(name: str) -> bool:
-    return name in RISING or (name in fields() and fields()[name].kind is not FieldKind.GAUGE)
-
-
-def _is_less(cell: bytes, before: bytes) -> bool:
-    return _is_number(cell) and _is_number(before) and _value(cell) < _value(before)
-
-
-def _loaded(body: bytes) -> NDArray[np.float64]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # no rows: said by the caller
-        return np.loadtxt(io.BytesIO(body), delimiter=",", ndmin=2, encoding="utf-8", comments="#")
-
-
-def _without_bad_rows(
-    body: bytes, header: list[str], needed: list[int]
-) -> tuple[NDArray[np.float64], tuple[LeftOut, ...]]:
-    """The other rows; the header is row 1. UnreadableError where those left out are more than MOST_BAD of them.
-
-    needed: places of the columns that hold a number in each row.
-    """
-    numbers = array("d")
-    left_out: list[LeftOut] = []
-    for row, line in enumerate(body.split(b"\n"), start=2):
-        cells = line.partition(b"#")[0].strip()
-        if not cells:
-            continue
-        values = cells.split(b",")
-        if fault := _fault_of_row(values, header, needed):
-            left_out.append(LeftOut("", f"row {row}", fault))
-        else:
-            numbers.extend(map(_value, values))
-    rows = np.frombuffer(numbers, dtype=np.float64).reshape(-1, len(header))
-    if left_out and len(left_out) > max(1, MOST_BAD * len(rows)):
-        raise UnreadableError(f"{left_out[0].place} {left_out[0].reason}")
-    return rows, tuple(left_out)
-
-
-def _fault_of_row(values: list[bytes], header: list[str], needed: list[int]) -> str | None:
-    if len(values) != len(header):
-        return f"has {len(values)} values, and the header names {len(header)} columns"
-    if (odd := next((value for value in values if not _is_number(value)), None)) is not None:
-        return f"holds {_text(odd)!r}, which is not a number"
-    absent = next((place for place in needed if not math.isfinite(_value(values[place]))), None)
-    return None if absent is None else f"has no usable value in column {header[absent]}"
-
-
-def _is_number(value: bytes) -> bool:
-    try:
-        _value(value)
-    except ValueError:
-        return False
-    return b"_" not in value
-
-
-def _value(cell: bytes) -> float:
-    """The number of a cell, NaN where it has none. Raises ValueError for any other text."""
-    return math.nan if cell.strip().upper() in NO_VALUE else float(cell)
-
-
-def _text(value: bytes) -> str:
-    return value.strip().decode("utf-8", errors="replace")[:40]
+        whole["ssthresh_segments"] = np.where(np.isnan(thresholds), NEVER_SET_SEGMENTS, thresholds)
+    holes = tuple(LeftOut(name, "column", "it has holes") for name in table if name not in whole)
+    return {name: whole[name] for name in table if name in whole}, holes
 
 
 def _as_ack_log(table: Table) -> Table:
@@ -322,12 +180,12 @@ def _as_ack_log(table: Table) -> Table:
 
 def _first_segment(delivered_bytes: NDArray[np.float64]) -> float:
     """The first ACK of a flow acknowledges one segment."""
-    found = delivered_bytes[delivered_bytes > 0]
-    if not found.size:
+    delivered = delivered_bytes[delivered_bytes > 0]
+    if not delivered.size:
         raise UnreadableError(
             "it has no column cwnd_pkt, and each_delv_MB, which would give the segment size, holds nothing"
         )
-    return float(found[0])
+    return float(delivered[0])
 
 
 def _in_segments(window_bytes: NDArray[np.float64], mss: float) -> NDArray[np.float64]:
@@ -338,14 +196,6 @@ def _in_segments(window_bytes: NDArray[np.float64], mss: float) -> NDArray[np.fl
         )
     whole: NDArray[np.float64] = np.rint(segments)
     return whole
-
-
-def _filled(body: bytes) -> bytes:
-    """Empty cells as `nan`, which the number reader knows."""
-    body = body.replace(b"\r\n", b"\n")
-    if b",," in body:
-        body = body.replace(b",,", b",nan,").replace(b",,", b",nan,")
-    return body.replace(b",\n", b",nan\n") if b",\n" in body else body
 
 
 def _whole(column: NDArray[np.float64], name: str) -> Ints:

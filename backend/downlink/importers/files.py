@@ -35,13 +35,8 @@ from downlink.importers.documents import (
     too_many_values,
 )
 from downlink.importers.flent import is_flent, read_flent
-from downlink.importers.foreign import (
-    KNOWN,
-    sentence_for_document,
-    sentence_for_magic,
-    sentence_for_table,
-    sentence_for_text,
-)
+from downlink.importers.foreign import KNOWN, sentence_for_document, sentence_for_magic, sentence_for_text
+from downlink.importers.foreign_tables import sentence_for_table
 from downlink.importers.iperf3 import is_iperf3, read_iperf3
 from downlink.importers.iperf3_stream import documents_of_events, is_stream_event
 from downlink.importers.model import Content, ImportedTrace, SourceKind, UnreadableError, refused

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -13,10 +11,17 @@ import numpy as np
 
 from downlink.domain.partial import LeftOut
 from downlink.domain.traces.point import Point
+from downlink.importers.iperf3_intervals import (
+    Unread,
+    counted_intervals,
+    describe_gaps,
+    interval_shares,
+    interval_spans_s,
+    interval_sums,
+)
 from downlink.importers.iperf3_stream import broken_at, lines_left_out
 from downlink.importers.model import Content, Direction, ImportedFlow, Ints, ToolSummary, UnreadableError
 from downlink.importers.value_checks import (
-    MAX_DURATION_S,
     SAY_START,
     checked_columns,
     elapsed_us,
@@ -26,7 +31,6 @@ from downlink.importers.value_checks import (
     masked_address,
     moment_of_unix,
     number,
-    summed,
     text_of,
     usable,
     whole,
@@ -36,8 +40,6 @@ MAX_ERROR_CHARS = 300
 MAX_TOLD = 10**15
 """For what iperf3 sums up: bits per second, seconds and segments alike."""
 MSS = "mss"
-MIN_GAP_S = 0.05
-"""Half of the shortest interval that iperf3 takes: one that is missing leaves more."""
 OPTIONS = {"UDP": "-u", "SCTP": "--sctp"}
 # Theirs: ours, both of the moment the interval ends.
 GAUGES = {"rtt": "rtt_us", "rttvar": "rttvar_us", "snd_wnd": "snd_wnd_bytes"}
@@ -131,18 +133,18 @@ def _flows(document: Mapping[str, Any], others_mss: int | None = None) -> Flows:
     _refuse_others_than_tcp(start)
     by_socket, unread = _streams(listing(document["intervals"], "intervals"))
     mss = _mss(start) or others_mss
-    found, left_out = usable(
+    read, left_out = usable(
         (f"flow {flow}", partial(_flow, flow, samples, start, document, mss))
         for flow, samples in enumerate(by_socket.values(), start=1)
     )
-    return [flow for flow, _ in found], (*unread, *left_out, *(part for _, parts in found for part in parts))
+    return [flow for flow, _ in read], (*unread, *left_out, *(part for _, parts in read for part in parts))
 
 
 def _mss(start: Mapping[str, Any]) -> int | None:
     """Return the segment size in bytes; a server that has not seen data yet writes 0."""
-    said = start.get("tcp_mss_default") or start.get("tcp_mss")
-    found = None if said is None else whole(said, "tcp_mss")
-    return found if found and found > 0 else None
+    stated = start.get("tcp_mss_default") or start.get("tcp_mss")
+    size = None if stated is None else whole(stated, "tcp_mss")
+    return size if size and size > 0 else None
 
 
 def _refuse_others_than_tcp(start: Mapping[str, Any]) -> None:
@@ -162,7 +164,7 @@ def _is_reverse(start: Mapping[str, Any]) -> bool:
 def _streams(intervals: Sequence[Any]) -> tuple[dict[int, list[Mapping[str, Any]]], list[LeftOut]]:
     """The interval records of each socket."""
     by_socket: dict[int, list[Mapping[str, Any]]] = {}
-    unread = _Unread()
+    unread = Unread()
     for number_of, interval in enumerate(intervals, start=1):
         with unread.of(number_of):
             for socket, record in _records(interval):
@@ -178,27 +180,6 @@ def _records(interval: object) -> list[tuple[int, Mapping[str, Any]]]:
     return [(whole(record.get("socket"), "socket"), record) for record in records]
 
 
-@dataclass
-class _Unread:
-    """A count of intervals that cannot be read; hostile files have millions."""
-
-    count: int = 0
-    first: int = 0
-    reason: str = ""
-
-    @contextmanager
-    def of(self, place: int) -> Iterator[None]:
-        try:
-            yield
-        except UnreadableError as error:
-            self.count += 1
-            self.first, self.reason = self.first or place, self.reason or str(error)
-
-    def told(self, where: str) -> list[LeftOut]:
-        more = f"; {self.count - 1} more cannot be read either" if self.count > 1 else ""
-        return [LeftOut("", f"{where}interval {self.first}", f"{self.reason}{more}")] if self.count else []
-
-
 def _flow(
     flow: int,
     records: list[Mapping[str, Any]],
@@ -207,7 +188,7 @@ def _flow(
     mss: int | None,
 ) -> tuple[ImportedFlow, list[LeftOut]]:
     is_sender = bool(records[0].get("sender", "snd_cwnd" in records[0] or not _is_reverse(start)))
-    records, left_out = _counted(records, f"flow {flow}")
+    records, left_out = counted_intervals(records, f"flow {flow}")
     columns, without = _columns(records, is_sender, mss, flow)
     is_client = "accepted_connection" not in start
     read = ImportedFlow(
@@ -224,114 +205,29 @@ def _flow(
 def _columns(
     records: list[Mapping[str, Any]], is_sender: bool, mss: int | None, flow: int
 ) -> tuple[dict[str, Ints], list[LeftOut]]:
-    spans_s = _spans_s(records)
-    shares = _shares(spans_s)
+    spans_s = interval_spans_s(records)
+    shares = interval_shares(spans_s)
     columns = {
         "elapsed_us": elapsed_us([end_s for _, _, end_s in spans_s], 0.0),
-        "app_bytes": _summed(records, "bytes", shares),
+        "app_bytes": interval_sums(records, "bytes", shares),
     }
-    left_out = [LeftOut("", f"flow {flow}", gap)] if (gap := _gaps(spans_s)) else []
+    left_out = [LeftOut("", f"flow {flow}", gap)] if (gap := describe_gaps(spans_s)) else []
     if not is_sender:
         return columns, left_out
     further, without = _sender_columns(records, shares, mss, f"column of flow {flow}")
     return columns | further, left_out + without
 
 
-def _counted(records: list[Mapping[str, Any]], where: str) -> tuple[list[Mapping[str, Any]], list[LeftOut]]:
-    """The records that count something, and what is said of the others."""
-    readable, unread = [], _Unread()
-    for place, record in enumerate(records, start=1):
-        with unread.of(place):
-            number(record.get("end"), "end"), whole(record.get("bytes"), "bytes")
-            readable.append(record)
-    if not readable:
-        raise UnreadableError(unread.reason)
-    kept = _without_repeats(readable)
-    said = _repeats(len(readable) - len(kept), sum(map(_bytes_of, readable)) - sum(map(_bytes_of, kept)))
-    return kept, [*unread.told(f"{where}, "), *([LeftOut("", where, said)] if said else [])]
-
-
-def _bytes_of(record: Mapping[str, Any]) -> int:
-    """Return the bytes of an interval of no length; an interval that is written twice has no bytes of its own."""
-    return whole(record["bytes"], "bytes") if _has_no_length(record) else 0
-
-
-def _repeats(more: int, lost_bytes: int) -> str | None:
-    """Describe the intervals that are not counted; None without any."""
-    lost = f" ({lost_bytes} bytes)" if lost_bytes else ""
-    return f"{more} interval{'s' if more > 1 else ''} of no length{lost}, or written twice" if more else None
-
-
-def _has_no_length(record: Mapping[str, Any]) -> bool:
-    return record.get("start") is not None and record.get("start") == record.get("end")
-
-
-def _without_repeats(records: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """iperf3 writes the last interval of a test that is broken off a second time, or one of no length behind it."""
-    spans = [(record.get("start"), record.get("end")) for record in records]
-    return [
-        record
-        for place, record in enumerate(records)
-        if place == 0 or (spans[place] != spans[place - 1] and not _has_no_length(record))
-    ]
-
-
-Span = tuple[float, float, float]
-
-
-def _spans_s(records: list[Mapping[str, Any]]) -> list[Span]:
-    """The end before every interval, its begin and its end: after the omitted seconds iperf3 counts from 0 again."""
-    base_s, last_s, spans_s = 0.0, 0.0, []
-    was_omitted = bool(records[0].get("omitted"))
-    for record in records:
-        if was_omitted and not record.get("omitted"):
-            base_s, was_omitted = last_s, False
-        said, end_s = record.get("start"), base_s + number(record.get("end"), "end")
-        begin_s = base_s + said if isinstance(said, int | float) and abs(said) <= MAX_DURATION_S else last_s
-        spans_s.append((last_s, begin_s, end_s))
-        last_s = end_s
-    return spans_s
-
-
-def _is_behind_gap(span_s: Span) -> bool:
-    before_s, begin_s, end_s = span_s
-    return begin_s - before_s > MIN_GAP_S and end_s > begin_s
-
-
-def _gaps(spans_s: list[Span]) -> str | None:
-    """Describe the missing intervals between others; None without any."""
-    gaps = [span_s for span_s in spans_s if _is_behind_gap(span_s)]
-    if not gaps:
-        return None
-    more = f", and so are those in {len(gaps) - 1} more places" if len(gaps) > 1 else ""
-    between = f"the intervals from {gaps[0][0]:g} s to {gaps[0][1]:g} s are missing{more}"
-    return f"{between}; their time has the rate of the next interval"
-
-
-def _shares(spans_s: list[Span]) -> list[float]:
-    """Return the share of each interval's count that is its own; the rest stands for the gap before it. Counting nothing there would
-    give a false rate."""
-    return [(span_s[2] - span_s[0]) / (span_s[2] - span_s[1]) if _is_behind_gap(span_s) else 1.0 for span_s in spans_s]
-
-
-def _summed(records: list[Mapping[str, Any]], name: str, shares: list[float]) -> Ints:
-    """A counter out of values that iperf3 gives per interval."""
-    values = [whole(record.get(name), name) for record in records]
-    return summed(
-        [value if share == 1 else whole(value * share, name) for value, share in zip(values, shares, strict=True)], name
-    )
-
-
 def _sender_columns(
     records: list[Mapping[str, Any]], shares: list[float], mss: int | None, where: str
 ) -> tuple[dict[str, Ints], list[LeftOut]]:
     """Return the columns that only the sending side has, and those of them that are left out."""
-    said = [
+    names = [
         name for name in (*GAUGES, "retransmits", MSS, "snd_cwnd") if name == MSS or any(name in r for r in records)
     ]
     columns: dict[str, Ints] = {}
     left_out = []
-    for name in said:
+    for name in names:
         try:
             columns |= _sender_column(records, shares, name, mss)
         except UnreadableError as error:
@@ -347,7 +243,7 @@ def _sender_column(
     if holes := sum(record.get(name) is None for record in records):
         raise UnreadableError(f"{holes} of {len(records)} intervals have none")
     if name == "retransmits":
-        return {"total_retrans_segments": _summed(records, name, shares)}
+        return {"total_retrans_segments": interval_sums(records, name, shares)}
     if name in GAUGES:
         return {GAUGES[name]: ints([whole(record[name], name) for record in records])}
     if mss is None:

@@ -12,7 +12,8 @@ from typing import Any
 from downlink.codec.chunk import MAX_SAMPLES, PART_CHUNKS
 from downlink.codec.flow_shape import CC_NAME
 from downlink.codec.parquet import columns_to_parquet
-from downlink.domain.campaigns.campaign import Condition, FlowPlan, Sampling, StopRule, Tcp
+from downlink.domain.campaigns.campaign import Condition, Sampling, StopRule
+from downlink.domain.campaigns.flow_plan import FlowPlan, Tcp
 from downlink.domain.partial import LeftOut
 from downlink.domain.traces.point import Point
 from downlink.importers.model import ImportedFlow, ImportedTrace, ToolSummary

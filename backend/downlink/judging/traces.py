@@ -17,7 +17,8 @@ from downlink.analysis.linklog import hop_log
 from downlink.analysis.probes import probe_series
 from downlink.analysis.series import FlowSeries, relayed_series, sender_series
 from downlink.codec.parquet import Columns, Ints, ParquetTrace
-from downlink.domain.campaigns.campaign import INTCP, SPLIT, TCP, Phases
+from downlink.domain.campaigns.campaign import Phases
+from downlink.domain.campaigns.flow_plan import INTCP, SPLIT, TCP
 from downlink.domain.traces.point import ENDS, NO_FLOW, TABLES, Point
 from downlink.storage.campaigns import campaign_store
 from downlink.storage.runs import run_store

@@ -2,57 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import quote, urlsplit
 
 from pydantic import Field, SecretStr, computed_field, model_validator
-from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from downlink.domain.links.weather_source import EVERY_MIN, LEAST_EVERY_MIN, MOST_EVERY_MIN, WeatherSource, read_source
 from downlink.domain.notices.delivery import Networks, networks_of
 from downlink.domain.people.permission import Role
 from downlink.domain.people.provider import Admission, read_rules
+from downlink.process.setting_files import SECRETS, NamedFiles
 
 DATABASE_DRIVER = "postgresql+psycopg"
-SECRETS = Path("/run/secrets")  # where containers find theirs
 TRACE_STORE = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.-]+)*/?")
 
 
 SECURITY_CONTACT = re.compile(r"(https://[^\s/]+\S*|mailto:[^\s@]+@[^\s@]+)")
-MOST_FILE_BYTES = 64 << 10
-
-
-class NamedFiles(PydanticBaseSettingsSource):
-    """DOWNLINK_X_FILE names the file that holds what DOWNLINK_X would: a secret in a variable is seen by too many."""
-
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002 - the base class's
-        variable = f"DOWNLINK_{field_name.upper()}"
-        path = os.environ.get(f"{variable}_FILE")
-        if not path:
-            return None, field_name, False
-        if variable in os.environ:
-            raise ValueError(f"{variable} and {variable}_FILE are both set: set one of them")
-        return _read_short(variable, Path(path)), field_name, False
-
-    def __call__(self) -> dict[str, Any]:
-        found = {name: self.get_field_value(field, name)[0] for name, field in self.settings_cls.model_fields.items()}
-        return {name: value for name, value in found.items() if value is not None}
-
-
-def _read_short(variable: str, path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8") as file:
-            content = file.read(MOST_FILE_BYTES + 1)
-    except (OSError, UnicodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise ValueError(f"{variable}_FILE names {path}, which cannot be read: {why}") from None
-    if len(content) > MOST_FILE_BYTES:
-        raise ValueError(f"{variable}_FILE names {path}, which holds more than {MOST_FILE_BYTES} characters")
-    return content.strip()
 
 
 class Settings(BaseSettings):
@@ -355,9 +323,9 @@ def _with_password(url: SecretStr, password: SecretStr | None) -> str:
     if password is None:
         return url.get_secret_value()
     parts = urlsplit(url.get_secret_value())
-    user, _, place = parts.netloc.rpartition("@")
+    user, _, host = parts.netloc.rpartition("@")
     user = user.partition(":")[0]
-    return parts._replace(netloc=f"{user}:{quote(password.get_secret_value(), safe='')}@{place}").geturl()
+    return parts._replace(netloc=f"{user}:{quote(password.get_secret_value(), safe='')}@{host}").geturl()
 
 
 def _bracketed(host: str) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from downlink.domain.campaigns.campaign import SPLIT, Campaign
+from downlink.domain.campaigns.campaign import Campaign
+from downlink.domain.campaigns.flow_plan import SPLIT
 from downlink.domain.errors import InvalidError
 
 PROFILES = "profiles"

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from downlink.domain.campaigns.campaign import Campaign, FlowPlan, StopRule
+from downlink.domain.campaigns.campaign import Campaign, StopRule
+from downlink.domain.campaigns.flow_plan import FlowPlan
 from downlink.domain.campaigns.plan import plan_campaign
 from downlink.domain.errors import InvalidError
 from downlink.domain.links.link import Link

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from downlink.domain.campaigns.campaign import Intcp
+from downlink.domain.campaigns.flow_plan import Intcp
 from tests.fixtures.lab import CAMPAIGN, Lab
 from tests.fixtures.relays import NUMBER, OPTIONS, join
 from tests.fixtures.scripted_agent import RATE_BYTES_S, ScriptedAgent

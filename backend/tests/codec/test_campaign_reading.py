@@ -4,17 +4,8 @@ from typing import Any
 import pytest
 
 from downlink.codec.campaign_reading import campaign_from_dict
-from downlink.domain.campaigns.campaign import (
-    Campaign,
-    FlowPlan,
-    Limits,
-    Phases,
-    Probe,
-    Sampling,
-    StopRule,
-    Tcp,
-    Window,
-)
+from downlink.domain.campaigns.campaign import Campaign, Limits, Phases, Sampling, StopRule, Window
+from downlink.domain.campaigns.flow_plan import FlowPlan, Probe, Tcp
 from downlink.domain.campaigns.timetable import ConditionOrder, Timetable
 from downlink.domain.errors import InvalidError
 from downlink.domain.results.reproduction import Side

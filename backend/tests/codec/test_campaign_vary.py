@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from downlink.codec.campaign_reading import campaign_from_dict, find_campaign
-from downlink.domain.campaigns.campaign import Campaign, Intcp, Offer, Split, Varied
+from downlink.domain.campaigns.campaign import Campaign, Varied
+from downlink.domain.campaigns.flow_plan import Intcp, Offer, Split
 
 FLOWS: list[dict[str, Any]] = [
     {"cc": "reno", "offer": {"message_bytes": 16, "every_ms": 5}},

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from downlink.codec.station_csv import StationForm, StationRead, parse_station
+from downlink.codec.station_csv import StationRead, parse_station
+from downlink.codec.station_table import StationForm
 from downlink.codec.station_time import read_moment
 from downlink.domain.errors import InvalidError
 from downlink.domain.links.observation import BOUNDS, UNITS, Observation, check_observation

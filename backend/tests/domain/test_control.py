@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from downlink.domain.campaigns.campaign import Probe, Scalar, Tcp
+from downlink.domain.campaigns.flow_plan import Probe, Scalar, Tcp
 from downlink.domain.fleet.control import ControlFault, ControlOption, HostControls, read_host_controls
 
 VERSION = ControlOption(("1.0", "3.1", "4.0"), 0, 0)

@@ -28,7 +28,8 @@ from downlink.codec.chunk import ChunkHeader, decode_chunk, encode_chunk, read_h
 from downlink.codec.parquet import columns_to_parquet, parquet_to_columns
 from downlink.codec.path import decode_path
 from downlink.codec.profile_file import kept_paths
-from downlink.codec.station_csv import StationForm, parse_station
+from downlink.codec.station_csv import parse_station
+from downlink.codec.station_table import StationForm
 from downlink.codec.weather_json import parse_reading
 from downlink.constellation.elements import read_elements
 from downlink.courier.provider import read_answer

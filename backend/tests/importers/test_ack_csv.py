@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from downlink.analysis.exits.panel import judge_all
 from downlink.analysis.exits.trace import AckTrace, trace_from_fields
 from downlink.domain.errors import InvalidError
-from downlink.importers import ack_csv
+from downlink.importers import ack_table
 from downlink.importers.ack_csv import unwrapped
 from downlink.importers.files import import_file
 from downlink.importers.model import ImportedFlow, SourceKind
@@ -238,12 +238,12 @@ def test_our_own_exported_traces_are_polls() -> None:
 def test_cells_and_the_longest_row_are_bounded_before_any_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     text = csv_of(table())
     longest = max(map(len, text.splitlines(keepends=True)))
-    monkeypatch.setattr(ack_csv, "MAX_CELLS", text.count(b","))
-    monkeypatch.setattr(ack_csv, "MAX_ROW_BYTES", longest)
+    monkeypatch.setattr(ack_table, "MAX_CELLS", text.count(b","))
+    monkeypatch.setattr(ack_table, "MAX_ROW_BYTES", longest)
     assert import_file("x.csv", text).flows
-    monkeypatch.setattr(ack_csv, "MAX_ROW_BYTES", longest - 1)
+    monkeypatch.setattr(ack_table, "MAX_ROW_BYTES", longest - 1)
     with pytest.raises(InvalidError, match=f"a row is longer than {longest - 1} bytes"):
         import_file("x.csv", text)
-    monkeypatch.setattr(ack_csv, "MAX_CELLS", text.count(b",") - 1)
+    monkeypatch.setattr(ack_table, "MAX_CELLS", text.count(b",") - 1)
     with pytest.raises(InvalidError, match="cells"):
         import_file("x.csv", text)

@@ -38,7 +38,7 @@ PYTHON = {
     "codec/weather_json.py": "weather",
     "constellation/messages.py": "element sets",
     "courier/provider.py": "identity providers",
-    "importers/ack_csv.py": "imported tables",
+    "importers/ack_table.py": "imported tables",
     "importers/documents.py": "imported lines",
     "importers/containers.py": "imported archives",
     "importers/tcp_fields.py": "imported lines",

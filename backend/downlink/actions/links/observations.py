@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from downlink.codec.station_csv import StationForm, parse_station
+from downlink.codec.station_csv import parse_station
+from downlink.codec.station_table import StationForm
 from downlink.domain.errors import ConflictError, DeniedError, DownlinkError, InvalidError, NotFoundError
 from downlink.domain.links.observation import MOST_QUANTITIES, Observation, check_observation
 from downlink.domain.partial import LeftOut

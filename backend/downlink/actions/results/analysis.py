@@ -15,7 +15,7 @@ from downlink.analysis.intervals import plain
 from downlink.analysis.objects import object_times_s, received_times_s
 from downlink.analysis.steady import time_to_steady_s
 from downlink.analysis.validity import TraceFault, find_fault
-from downlink.domain.campaigns.campaign import TCP
+from downlink.domain.campaigns.flow_plan import TCP
 from downlink.domain.results.plausible import RATE_TOLERANCE, Measured, implausible
 from downlink.domain.runs.run import HostPhase, Reason, RunState
 from downlink.domain.runs.way import way_of

@@ -11,7 +11,8 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from downlink.actions.people.secrets import TICKET, make_hop_secret, make_secret
-from downlink.domain.campaigns.campaign import INTCP, PROBE, Campaign, Condition, Intcp, Probe, Split, Transport
+from downlink.domain.campaigns.campaign import Campaign, Condition
+from downlink.domain.campaigns.flow_plan import INTCP, PROBE, Intcp, Probe, Split, Transport
 from downlink.domain.campaigns.placing import PlannedRun
 from downlink.domain.campaigns.run_size import deadline_s, most_bytes
 from downlink.domain.fleet.setting import ALWAYS_ASKED

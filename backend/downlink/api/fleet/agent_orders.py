@@ -7,7 +7,8 @@ from typing import cast
 
 from downlink.actions.fleet.agent_channel import OrderFacts
 from downlink.actions.people.secrets import content_seed, hop_key
-from downlink.domain.campaigns.campaign import INTCP, RECEIVER_MS, SENDER_MS, SPLIT
+from downlink.domain.campaigns.campaign import RECEIVER_MS, SENDER_MS
+from downlink.domain.campaigns.flow_plan import INTCP, SPLIT
 from downlink.domain.fleet.agent import OrderKind
 from downlink.domain.runs.run import HostPhase, RunState
 from downlink.protocol.base import Role

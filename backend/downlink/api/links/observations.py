@@ -23,7 +23,7 @@ from downlink.api.schemas.observations import (
     Strip,
     StripList,
 )
-from downlink.codec.station_csv import StationForm
+from downlink.codec.station_table import StationForm
 from downlink.domain.errors import InvalidError, NotFoundError
 from downlink.domain.links.observation import EARLIEST
 from downlink.domain.partial import told

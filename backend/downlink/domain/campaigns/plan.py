@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import count
 
-from downlink.domain.campaigns.campaign import Campaign, Condition, FlowPlan, Phases, Split
+from downlink.domain.campaigns.campaign import Campaign, Condition, Phases
 from downlink.domain.campaigns.conflict import Booking, Conflict, find_overlaps
+from downlink.domain.campaigns.flow_plan import FlowPlan, Split
 from downlink.domain.campaigns.placing import PlannedRun, agents_of, place_runs
 from downlink.domain.campaigns.precision import relative_width
 from downlink.domain.campaigns.run_size import run_bytes, run_duration_s

@@ -13,7 +13,8 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from downlink.domain.campaigns.campaign import INTCP, PROBE, Campaign, FlowPlan, Split
+from downlink.domain.campaigns.campaign import Campaign
+from downlink.domain.campaigns.flow_plan import INTCP, PROBE, FlowPlan, Split
 from downlink.domain.fleet.control import read_host_controls
 from downlink.domain.fleet.hosts import Host, Use, can_have, disk_bytes, megabytes, uses_of
 from downlink.domain.links.link import Link

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from downlink.domain.campaigns.campaign import Condition, FlowPlan, Probe
+from downlink.domain.campaigns.campaign import Condition
+from downlink.domain.campaigns.flow_plan import FlowPlan, Probe
 from downlink.domain.links.link import Link
 from downlink.domain.runs.run import transfer_deadline_s
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from downlink.domain.campaigns.campaign import (
+from downlink.domain.campaigns.flow_plan import (
     INTCP,
     PROBE,
     FlowPlan,

@@ -13,16 +13,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from downlink.domain.campaigns.campaign import (
-    BEST_EFFORT,
-    RECEIVER_MS,
-    SENDER_MS,
-    Campaign,
-    Condition,
-    FlowPlan,
-    Sampling,
-)
+from downlink.domain.campaigns.campaign import BEST_EFFORT, RECEIVER_MS, SENDER_MS, Campaign, Condition, Sampling
 from downlink.domain.campaigns.conflict import Conflict
+from downlink.domain.campaigns.flow_plan import FlowPlan
 from downlink.domain.campaigns.run_size import deadline_s
 from downlink.domain.fleet.setting import ALWAYS_ASKED
 from downlink.domain.links.link import Link

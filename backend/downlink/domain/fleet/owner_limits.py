@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from downlink.domain.campaigns.campaign import Campaign, Tcp
+from downlink.domain.campaigns.campaign import Campaign
 from downlink.domain.campaigns.conflict import Conflict
+from downlink.domain.campaigns.flow_plan import Tcp
 from downlink.domain.campaigns.opening import Hours
 from downlink.domain.campaigns.placing import PlannedRun
 from downlink.domain.campaigns.run_size import deadline_s, run_bytes

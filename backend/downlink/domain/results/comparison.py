@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from downlink.domain.campaigns.campaign import Campaign, Condition, FlowPlan, Scalar
+from downlink.domain.campaigns.campaign import Campaign, Condition
+from downlink.domain.campaigns.flow_plan import FlowPlan, Scalar
 from downlink.domain.errors import InvalidError
 
 MAX_SIDES = 8

@@ -10,7 +10,7 @@ from sqlalchemy import Computed, ForeignKey, Index, Sequence, UniqueConstraint, 
 from sqlalchemy.dialects.postgresql import INT8RANGE, JSONB, ExcludeConstraint, Range
 from sqlalchemy.orm import Mapped, mapped_column
 
-from downlink.domain.campaigns.campaign import INTCP, PROBE
+from downlink.domain.campaigns.flow_plan import INTCP, PROBE
 from downlink.domain.traces.point import HALVES, TABLES, Point
 from downlink.storage.tables.base import Json, Table
 
