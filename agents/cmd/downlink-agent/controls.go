@@ -14,8 +14,8 @@ import (
 )
 
 type controlsCmd struct {
-	List controlsListCmd `cmd:"" help:"List the congestion controls that the agent brings along, and whether this host can run them."`
-	Load controlsLoadCmd `cmd:"" help:"Register controls until interrupted, so that any program can use them (iperf3 -C dl_hybla)."`
+	List controlsListCmd `cmd:"" help:"List the agent's congestion controls and whether this host can run them."`
+	Load controlsLoadCmd `cmd:"" help:"Load controls for all programs until interrupted (iperf3 -C dl_hybla)."`
 }
 
 type controlsListCmd struct {
@@ -87,8 +87,8 @@ func printControls(to io.Writer, rows []controlRow, withoutAcks error) error {
 }
 
 type controlsLoadCmd struct {
-	Names   []string `arg:"" help:"Names as listed."`
-	Options []string `help:"An option of the one control that is loaded: name=value. May be repeated." name:"option" sep:"none"`
+	Names   []string `arg:"" help:"Names of controls, as listed."`
+	Options []string `help:"Option name=value of the control, if only one is loaded. May be repeated." name:"option" sep:"none"`
 }
 
 func (c *controlsLoadCmd) Run(ctx context.Context) (err error) {

@@ -21,19 +21,19 @@ import (
 )
 
 type joinCmd struct {
-	Server         string   `help:"Address of the server: https://, http://, or unix:// with the path of a socket." required:""`
-	Token          string   `help:"Enrolment token from the dashboard; it works once." env:"DOWNLINK_ENROLMENT_TOKEN" xor:"token"`
-	TokenFile      string   `help:"File with the token, or - for standard input: other users of this host see a command line, and a shell keeps it." xor:"token" placeholder:"FILE"`
-	Name           string   `help:"Name that people will see." required:""`
-	Role           []string `help:"What this host may be in a run; may be given twice." enum:"sender,receiver,relay" default:"sender,receiver"`
+	Server         string   `help:"Server address: https://, http://, or unix:// with the path of a socket." required:""`
+	Token          string   `help:"Enrolment token from the dashboard. It works once." env:"DOWNLINK_ENROLMENT_TOKEN" xor:"token"`
+	TokenFile      string   `help:"File with the token, or - for standard input. Hides the token from other users and the shell history." xor:"token" placeholder:"FILE"`
+	Name           string   `help:"Name of this agent in the dashboard." required:""`
+	Role           []string `help:"Role that this host may have in a run. May be repeated." enum:"sender,receiver,relay" default:"sender,receiver"`
 	StateDir       string   `help:"State folder." default:"/var/lib/downlink-agent" type:"path"`
-	DataHost       string   `help:"Address at which other agents reach this host; without it, the one that leads to the server."`
-	DataPort       int      `help:"Data port of a sender; 0 lets the kernel pick one for each run."`
-	SeparateUplink bool     `help:"Control traffic does not take the link under test."`
-	LinkControl    string   `help:"Control socket of the emulated link that this host's data path crosses (link up --link-control)." type:"path" placeholder:"PATH"`
-	RelayControl   string   `help:"Control socket of an emulated link whose relays this agent speaks for (link up --relay-control)." type:"path" placeholder:"PATH"`
-	CaFile         string   `help:"Certificate of the authority that signed the server's, in PEM form, where it is one of your own." type:"path"`
-	Proxy          string   `help:"HTTP proxy on the way to the server, http://HOST:PORT; without it HTTPS_PROXY and NO_PROXY say it. It is kept in agent.yaml."`
+	DataHost       string   `help:"Address at which other agents reach this host. Default: the address used towards the server."`
+	DataPort       int      `help:"Data port of a sender. 0: the kernel chooses one for each run."`
+	SeparateUplink bool     `help:"Declare that control traffic does not cross the link under test."`
+	LinkControl    string   `help:"Control socket of the emulated link on this host's data path (link up --link-control)." type:"path" placeholder:"PATH"`
+	RelayControl   string   `help:"Control socket of the emulated link whose relays this agent represents (link up --relay-control)." type:"path" placeholder:"PATH"`
+	CaFile         string   `help:"CA certificate (PEM) for a server certificate signed by a private CA." type:"path"`
+	Proxy          string   `help:"HTTP proxy to the server, http://HOST:PORT. Stored in agent.yaml. Default: HTTPS_PROXY and NO_PROXY."`
 }
 
 func (j joinCmd) config() (config.Config, error) {

@@ -17,23 +17,23 @@ import (
 // linkCmd builds, removes and shows emulated links.
 type linkCmd struct {
 	Up   linkUpCmd   `cmd:"" help:"Build an emulated link and hold it until stopped."`
-	Down linkDownCmd `cmd:"" help:"Remove a link, or what a killed one left behind."`
-	List linkListCmd `cmd:"" help:"List the links that are up, and leftovers."`
+	Down linkDownCmd `cmd:"" help:"Remove a link or the leftovers of a killed one."`
+	List linkListCmd `cmd:"" help:"List running links and leftovers."`
 	Exec linkExecCmd `cmd:"" help:"Run a command on a host of a link."`
-	Show linkShowCmd `cmd:"" help:"Measure a link and print it beside what its profile promises."`
+	Show linkShowCmd `cmd:"" help:"Measure a link and compare it with its profile."`
 }
 
 type linkUpCmd struct {
-	Name         string  `required:"" help:"Name of the link: 1-32 of a-z, 0-9 and -."`
-	Profile      string  `required:"" help:"Link profile, as profiles list names them, or the path of a .yaml file."`
+	Name         string  `required:"" help:"Name of the link: 1-32 characters of a-z, 0-9 and -."`
+	Profile      string  `required:"" help:"Name of a link profile (see profiles list) or path of a .yaml file."`
 	Senders      int     `default:"1" help:"Number of senders."`
-	Control      string  `help:"Where the hosts' control traffic goes: host:port or unix:/path. Without it the hosts have no way out." placeholder:"ADDRESS"`
-	ReadyFile    string  `help:"Write what is up to this JSON file, once all of it is." placeholder:"FILE"`
-	Log          string  `help:"Write what the link is like, each 10 ms, to this CSV file." placeholder:"FILE"`
-	LinkControl  string  `help:"Listen at this socket for an agent that restarts the link's course for each run and takes its log." placeholder:"PATH" type:"path"`
-	RelayControl string  `help:"Listen at this socket for the agent of the link's relays, which relay INTCP between its hops." placeholder:"PATH" type:"path"`
-	RouterHosts  bool    `help:"Make each router between two hops of the profile a host, at which relays can end TCP: router-1, router-2, …, from the senders on. The link then has no relays of its own."`
-	Seed         *uint64 `help:"Seed of the link's chances instead of the profile's."`
+	Control      string  `help:"Destination of the hosts' control traffic: host:port or unix:/path. Default: none." placeholder:"ADDRESS"`
+	ReadyFile    string  `help:"Write the link's hosts to this JSON file once the link is up." placeholder:"FILE"`
+	Log          string  `help:"Write the state of the link to this CSV file every 10 ms." placeholder:"FILE"`
+	LinkControl  string  `help:"Listen at this socket for an agent that restarts the link for each run and records its log." placeholder:"PATH" type:"path"`
+	RelayControl string  `help:"Listen at this socket for the agent of the link's INTCP relays." placeholder:"PATH" type:"path"`
+	RouterHosts  bool    `help:"Make the routers between hops hosts (router-1, router-2, …, from the senders on), for relays that end TCP. The link then has no relays of its own."`
+	Seed         *uint64 `help:"Seed of random events. Default: the profile's seed."`
 }
 
 // readyFile tells the program that started the link how to use it.
@@ -186,8 +186,8 @@ func (c linkListCmd) Run() error {
 
 type linkExecCmd struct {
 	Link    string   `arg:"" help:"Name of the link."`
-	Host    string   `arg:"" help:"receiver, sender-1, sender-2, …, router-1, …"`
-	Command []string `arg:"" help:"Command and arguments, after --."`
+	Host    string   `arg:"" help:"Name of the host: receiver, sender-1, sender-2, …, router-1, …"`
+	Command []string `arg:"" help:"Command and its arguments, after --."`
 }
 
 func (c linkExecCmd) Run() error {

@@ -17,10 +17,10 @@ import (
 )
 
 type linkShowCmd struct {
-	Name    string  `arg:"" optional:"" help:"A link that is up and that no run uses; its hosts' TCP settings stay as they are. Or a link profile: then its statistics beside their targets, in virtual time."`
-	Profile string  `help:"Instead: build a link of this profile for the time, with TCP buffers of 60 MB."`
-	Probes  int     `default:"100" help:"Number of probes of the idle link, five a second."`
-	Seconds float64 `default:"30" help:"Length of the TCP flow; 0: none."`
+	Name    string  `arg:"" optional:"" help:"Running link that no run uses; its hosts' TCP settings are not changed. Or a link profile: show its statistics in virtual time, beside their targets."`
+	Profile string  `help:"Build a temporary link of this profile, with TCP buffers of 60 MB, and measure it."`
+	Probes  int     `default:"100" help:"Number of probes of the idle link. Five are sent per second."`
+	Seconds float64 `default:"30" help:"Duration of the TCP flow in seconds. 0: no flow."`
 }
 
 const (

@@ -16,19 +16,19 @@ import (
 var version = "dev"
 
 type cli struct {
-	Join     joinCmd     `cmd:"" help:"Enrol this host with a server and write its configuration."`
-	Run      runCmd      `cmd:"" help:"Serve the server's orders until stopped."`
-	Restore  restoreCmd  `cmd:"" help:"Put back the host settings that an interrupted run left changed."`
-	Pause    pauseCmd    `cmd:"" help:"Take no run for a while, whatever the server orders."`
+	Join     joinCmd     `cmd:"" help:"Enrol this host with a server and write the configuration."`
+	Run      runCmd      `cmd:"" help:"Carry out the server's orders until stopped."`
+	Restore  restoreCmd  `cmd:"" help:"Restore the host settings that an interrupted run changed."`
+	Pause    pauseCmd    `cmd:"" help:"Refuse runs for a while."`
 	Resume   resumeCmd   `cmd:"" help:"End a pause."`
-	Doctor   doctorCmd   `cmd:"" help:"Check whether this host can do what its configuration says."`
-	Spool    spoolCmd    `cmd:"" help:"List, return or drop samples that the server does not ask for."`
+	Doctor   doctorCmd   `cmd:"" help:"Check whether this host meets its configuration."`
+	Spool    spoolCmd    `cmd:"" help:"List, return or delete samples that the server has not requested."`
 	Link     linkCmd     `cmd:"" help:"Build, remove, list and show emulated links."`
-	Profiles profilesCmd `cmd:"" help:"List, check and show link profiles, and convert recorded courses of links."`
+	Profiles profilesCmd `cmd:"" help:"List, check, show and run link profiles. Convert recordings of links."`
 	Controls controlsCmd `cmd:"" help:"List the agent's own congestion controls, or load them for other programs."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 
-	Verbose bool `help:"Log more." short:"v"`
+	Verbose bool `help:"Log debug messages." short:"v"`
 }
 
 type versionCmd struct{}
@@ -51,7 +51,7 @@ func main() {
 func options() []kong.Option {
 	return []kong.Option{
 		kong.Name("downlink-agent"), kong.UsageOnError(),
-		kong.Description("Carries out TCP measurement runs on this host, as ordered by a Downlink server. It only dials out."),
+		kong.Description("Carries out measurement runs on this host as ordered by a Downlink server. Only makes outgoing connections to it."),
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 // pauseCmd is for the host's owner: no server can lift it.
 type pauseCmd struct {
 	place
-	For *time.Duration `arg:"" optional:"" help:"How long, such as 3h or 90m; without it until downlink-agent resume."`
-	Why string         `help:"What people on the server read."`
-	Now bool           `help:"Break off the run that is under way; without it that run ends as planned."`
+	For *time.Duration `arg:"" optional:"" help:"Duration, such as 3h or 90m. Default: until downlink-agent resume."`
+	Why string         `help:"Reason, shown in the dashboard."`
+	Now bool           `help:"Abort the current run. Default: it ends as planned."`
 }
 
 // A longer pause than longestPause is a slip; who means it pauses without an end.

@@ -13,7 +13,7 @@ import (
 )
 
 type profilesCheckCmd struct {
-	Profiles []string `arg:"" help:"Profiles by name, .yaml files, path traces (.dlpath) or link traces (.csv)."`
+	Profiles []string `arg:"" help:"Names of profiles, .yaml files, path traces (.dlpath) or link traces (.csv)."`
 }
 
 // Run says of each what it holds, and fails when one is wrong or more than this machine can carry.

@@ -12,7 +12,7 @@ import (
 )
 
 type profilesRunCmd struct {
-	Profile string `arg:"" help:"A link profile, or the path of a .yaml file."`
+	Profile string `arg:"" help:"Name of a link profile or path of a .yaml file."`
 }
 
 // Run carries out the orders on standard input over a profile in virtual time, and prints a record of each. It needs no

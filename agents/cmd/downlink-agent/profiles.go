@@ -11,11 +11,11 @@ import (
 )
 
 type profilesCmd struct {
-	List    profilesListCmd    `cmd:"" help:"List the link profiles that come with the program."`
-	Check   profilesCheckCmd   `cmd:"" help:"Read profiles and path traces, and say what is in them and what is wrong."`
-	Show    profilesShowCmd    `cmd:"" help:"Show what the beginnings of TCP flows see over a profile, in virtual time."`
-	Run     profilesRunCmd     `cmd:"" help:"Carry out flows over a profile in virtual time: orders as lines of JSON on standard input, a record of each on standard output."`
-	Convert profilesConvertCmd `cmd:"" help:"Make a link trace of files of Mahimahi or LeoReplayer, on standard output."`
+	List    profilesListCmd    `cmd:"" help:"List the built-in link profiles."`
+	Check   profilesCheckCmd   `cmd:"" help:"Check profiles and traces, and print their contents."`
+	Show    profilesShowCmd    `cmd:"" help:"Simulate the start of TCP flows over a profile in virtual time."`
+	Run     profilesRunCmd     `cmd:"" help:"Simulate flows over a profile in virtual time. Reads orders as JSON lines from standard input. Writes a record of each order to standard output."`
+	Convert profilesConvertCmd `cmd:"" help:"Convert Mahimahi or LeoReplayer files to a link trace on standard output."`
 }
 
 type profilesListCmd struct{}
@@ -35,8 +35,8 @@ func (profilesListCmd) Run() error {
 }
 
 type profilesConvertCmd struct {
-	Opportunities string `type:"existingfile" help:"A line for each packet of 1,500 bytes: the millisecond in which it may leave."`
-	Delays        string `type:"existingfile" help:"A line for each 10 ms: the one-way delay in milliseconds."`
+	Opportunities string `type:"existingfile" help:"File with one line per packet of 1,500 bytes: the millisecond in which it may leave."`
+	Delays        string `type:"existingfile" help:"File with one line per 10 ms: the one-way delay in milliseconds."`
 }
 
 func (c profilesConvertCmd) Run() error {

@@ -9,10 +9,10 @@ import (
 )
 
 type profilesShowCmd struct {
-	Profile   string  `arg:"" help:"A link profile, or the path of a .yaml file."`
-	Flows     int     `default:"10" help:"Beginnings of flows, with and without HyStart, each from another moment of another course of the link; 0: none."`
-	Downloads int     `default:"0" help:"Downloads of three minutes, with and without HyStart, and as many pairs of flows; about five seconds each. 0: none."`
-	Window    float64 `default:"30" help:"Bytes that the receiver lets be in flight, in MB."`
+	Profile   string  `arg:"" help:"Name of a link profile or path of a .yaml file."`
+	Flows     int     `default:"10" help:"Number of flow starts with and without HyStart, each at a different moment and seed. 0: none."`
+	Downloads int     `default:"0" help:"Number of downloads of three minutes with and without HyStart, and of flow pairs. Each takes about five seconds. 0: none."`
+	Window    float64 `default:"30" help:"Receive window in MB."`
 }
 
 // What `link show` takes for a profile: the defaults of `profiles show`.

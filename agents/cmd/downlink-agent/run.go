@@ -17,8 +17,8 @@ import (
 
 // place finds the configuration.
 type place struct {
-	StateDir string `help:"State folder, with the configuration in it." default:"/var/lib/downlink-agent"`
-	Config   string `help:"Configuration file, when it is not agent.yaml in the state folder." type:"path"`
+	StateDir string `help:"State folder, which contains the configuration." default:"/var/lib/downlink-agent"`
+	Config   string `help:"Configuration file. Default: agent.yaml in the state folder." type:"path"`
 }
 
 func (p place) load() (config.Config, error) {

@@ -9,9 +9,9 @@ import (
 
 // spoolCmd is for the host's owner: what no server asks for stays here until it is dropped by hand.
 type spoolCmd struct {
-	List   spoolListCmd   `cmd:"" default:"withargs" help:"List the runs whose samples this host holds."`
-	Return spoolReturnCmd `cmd:"" help:"Offer samples to the server again that were set aside, from the agent's next start on."`
-	Drop   spoolDropCmd   `cmd:"" help:"Delete all that this host holds of a run. It cannot be had back."`
+	List   spoolListCmd   `cmd:"" default:"withargs" help:"List the runs whose samples this host stores."`
+	Return spoolReturnCmd `cmd:"" help:"Offer samples that were set aside to the server again after the agent's next start."`
+	Drop   spoolDropCmd   `cmd:"" help:"Delete all samples of a run. This cannot be undone."`
 }
 
 func (p place) spool() (*spool.Spool, error) {
@@ -53,8 +53,8 @@ func printHeld(state string, list []spool.Held) {
 // heldRun names one attempt.
 type heldRun struct {
 	place
-	RunID   string `arg:"" name:"run" help:"Run, as in the list."`
-	Attempt int    `help:"Attempt, as in the list." default:"1"`
+	RunID   string `arg:"" name:"run" help:"Run ID, as listed."`
+	Attempt int    `help:"Attempt number, as listed." default:"1"`
 }
 
 // find refuses a name that is not in the list.

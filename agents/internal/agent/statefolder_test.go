@@ -24,7 +24,7 @@ import (
 
 // stateOf4ed48422 copies a state folder that an agent of commit 4ed48422 left when it was killed: the sender's in the middle of a
 // run, the receiver's with the run recorded and not yet reported. Only the paths in agent.yaml are others.
-func stateOf4ed48422(t *testing.T, role string, server string) config.Config {
+func stateOf4ed48422(t *testing.T, role, server string) config.Config {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
 	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "state-4ed48422", role))))
@@ -77,14 +77,9 @@ func lettersIn(t *testing.T, c config.Config) (bodies []map[string]any) {
 func TestAFolderOf4ed48422DeliversItsEventsAndChunks(t *testing.T) {
 	backend := newFakeBackend(t)
 	backend.run = makeRun(1, protocol.Stop{Seconds: new(30.0)}, 40, "cubic")
-	heard := map[string]any{"run_id": runID, "attempt": 1.0}
 	for agent, kinds := range map[string][]string{"receiver": {"ready"}, "sender": {"ready", "restored"}} {
 		for _, kind := range kinds {
-			event := map[string]any{"kind": kind}
-			for name, value := range heard {
-				event[name] = value
-			}
-			backend.events[agent] = append(backend.events[agent], event)
+			backend.events[agent] = append(backend.events[agent], map[string]any{"kind": kind, "run_id": runID, "attempt": 1.0})
 		}
 	}
 	c := stateOf4ed48422(t, "receiver", backend.URL)
@@ -95,6 +90,9 @@ func TestAFolderOf4ed48422DeliversItsEventsAndChunks(t *testing.T) {
 	require.Equal(t, []spool.Held{{RunID: runID, Attempt: 1, Chunks: 1, Bytes: 1953}}, held.Held())
 	chunk, err := held.Get(held.Keys(runID, 1)[0])
 	require.NoError(t, err)
+	wasPaused, err := pause.Clear(c.StateDir)
+	require.NoError(t, err)
+	require.True(t, wasPaused)
 
 	resume(t, c)
 	backend.await(t, "the upload", patience, func() bool { return backend.has("receiver", backend.run.ref, "uploaded") })
@@ -107,7 +105,7 @@ func TestAFolderOf4ed48422DeliversItsEventsAndChunks(t *testing.T) {
 	}
 	require.Equal(t, map[string][]byte{"1/receiver/0": chunk}, backend.chunks)
 	require.Len(t, backend.trace(t, 1, "receiver", "elapsed_us"), 441)
-	require.Empty(t, lettersIn(t, c))
+	require.Eventually(t, func() bool { return len(lettersIn(t, c)) == 0 }, patience, 10*time.Millisecond)
 }
 
 func TestAFolderOf4ed48422SaysThatItsRunWasBrokenOff(t *testing.T) {
