@@ -75,17 +75,17 @@ def _seal_trace(
 def _uploads(unit: Unit, run_id: UUID, flow: int, point: Point, bad: dict[int, str]) -> Iterator[Piece]:
     """A trace's uploads that continue it, in their order. The others are dropped, and put into `bad` with the reason."""
     last: Columns | None = None
-    for sequence, packed, parquet in trace_store.chunks_of(unit, run_id, flow, point):
-        if packed is None:
-            last = trace_columns([parquet]) if parquet else last
+    for chunk in trace_store.chunks_of(unit, run_id, flow, point):
+        if isinstance(chunk, trace_store.SealedPart):
+            last = trace_columns([chunk.parquet])
             continue
         try:
-            last = _next_columns(packed, last)
+            last = _next_columns(chunk.packed, last)
         except InvalidError as error:
-            bad[sequence] = error.message
-            trace_store.drop_chunk(unit, run_id, flow, point, sequence)
+            bad[chunk.sequence] = error.message
+            trace_store.drop_chunk(unit, run_id, flow, point, chunk.sequence)
         else:
-            yield Piece(sequence, len(packed), last)
+            yield Piece(chunk.sequence, len(chunk.packed), last)
 
 
 def parts(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from uuid import UUID
@@ -18,6 +19,21 @@ from downlink.storage.unit import IN_BINARY, Unit
 Address = tuple[int, str, int]
 """Flow, point and sequence of a chunk, within its run."""
 FETCHED = 4  # chunks or parts at once: one may have 4 MiB, and takes several times that on its way
+
+
+@dataclass(frozen=True, slots=True)
+class PackedChunk:
+    """A chunk as its agent packed it."""
+
+    sequence: int
+    packed: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SealedPart:
+    """A part of a trace that is sealed: its end says how the trace goes on."""
+
+    parquet: bytes
 
 
 _DIGESTS = """
@@ -45,25 +61,22 @@ def stored_digests(unit: Unit, run_id: UUID, addresses: Iterable[Address]) -> di
     return {(flow, point, sequence): digest for flow, point, sequence, digest in found}
 
 
-def chunks_of(unit: Unit, run_id: UUID, flow: int, point: str) -> Iterator[tuple[int, bytes | None, bytes | None]]:
-    """(sequence, as uploaded, Parquet) of one trace's chunks, in their order; of a sealed part the Parquet alone.
-
-    Of parts in a row the last alone, which says how the trace goes on.
-    """
+def chunks_of(unit: Unit, run_id: UUID, flow: int, point: str) -> Iterator[PackedChunk | SealedPart]:
+    """One trace's uploads in their order, and between them the last part that was sealed before the next upload."""
     query = select(Chunk.sequence, Chunk.packed, Chunk.parquet, TraceFolder.url).outerjoin(TraceFolder)
     query = query.where(Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, Chunk.joined_to.is_(None))
     query = query.order_by(Chunk.sequence)
-    sealed: tuple[int, Kept] | None = None
+    sealed: Kept | None = None
     for sequence, packed, parquet, url in unit.session.execute(
         query, execution_options={"yield_per": FETCHED, **IN_BINARY}
     ):
         if packed is None:
-            sealed = (sequence, part_store.place(parquet, url, (run_id, flow, point, sequence)))
+            sealed = part_store.place(parquet, url, (run_id, flow, point, sequence))
             continue
-        if sealed:
-            yield sealed[0], None, next(unit.store.contents([sealed[1]]))
+        if sealed is not None:
+            yield SealedPart(next(unit.store.contents([sealed])))
             sealed = None
-        yield sequence, packed, None
+        yield PackedChunk(sequence, packed)
 
 
 def seal_part(unit: Unit, run_id: UUID, flow: int, point: str, sequences: Sequence[int], parquet: bytes) -> None:
