@@ -22,10 +22,10 @@ class ArchiveError(Exception):
 
 @dataclass(frozen=True)
 class Archive:
-    """A row of the list. file: its name in FOLDER. commit: one that holds it there."""
+    """A row of the list. file: its name in FOLDER. size: in bytes. commit: one that holds it there."""
 
     file: str
-    bytes: int
+    size: int
     sha256: str
     commit: str
 
@@ -36,7 +36,7 @@ class Archive:
 
     def fits(self, content: bytes) -> bool:
         """Tell whether these bytes are the archive."""
-        return len(content) == self.bytes and hashlib.sha256(content).hexdigest() == self.sha256
+        return len(content) == self.size and hashlib.sha256(content).hexdigest() == self.sha256
 
 
 def read_list(root: Path) -> list[Archive]:

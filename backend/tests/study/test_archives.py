@@ -24,7 +24,7 @@ def test_the_list_names_every_archive_that_was_kept() -> None:
     records = {path.stem: json.loads(path.read_text()) for path in (ROOT / FOLDER).glob("*.json")}
     kept = {f"{stem}.zip": record["archive_bytes"] for stem, record in records.items() if record["is_archive_kept"]}
     assert len(kept) > 15
-    assert {row.file: row.bytes for row in ROWS} == kept
+    assert {row.file: row.size for row in ROWS} == kept
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.file)
