@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
+PATHS_BEGIN = ("", "backend", "backend/downlink", "backend/tests", "agents/internal", "frontend/src")
 DECISIONS = ROOT / "docs" / "decisions"
 PAGES = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
 
@@ -48,3 +49,21 @@ def test_the_index_names_each_decision_once_and_where_it_is() -> None:
     assert len(set(numbers)) == len(numbers)
     records = {path.name for path in DECISIONS.glob("[0-9]*.md")}
     assert {target for *_, target in rows if "/" not in target and target} == records
+
+
+def test_what_to_touch_for_a_change_exists() -> None:
+    page = (ROOT / "docs" / "contributing.md").read_text()
+    table = page.partition("## To change X, touch Y")[2]
+    rows = re.findall(r"^\| (?!X )\S.*\|$", table, re.MULTILINE)
+    assert len(rows) >= 14
+    for row in rows:
+        for word in re.findall(r"`([\w./-]+)`", row.partition("|")[2].partition("|")[2]):
+            if "/" in word or "." in word:
+                assert _is_there(word), f"{word}: {row}"
+
+
+def _is_there(path: str) -> bool:
+    """Whether a path leads to something from one of the folders that contributing.md names, or a bare file name to one file or more."""
+    if any((ROOT / base / path).exists() for base in PATHS_BEGIN):
+        return True
+    return "/" not in path and any(next((ROOT / base).rglob(path), None) for base in PATHS_BEGIN[2:])
