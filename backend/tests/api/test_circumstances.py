@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import select, update
 
 from downlink.actions.campaigns.archive_read import load_archive
+from downlink.domain.runs.outcome import FlowOutcome
 from downlink.storage.tables import Run, RunFlow, RunHost
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
@@ -47,7 +48,7 @@ def test_what_was_asked_for_and_not_in_force_is_counted_by_role(lab: Lab) -> Non
             else:  # the same numbers with tabs, as a kernel prints them
                 host.settings_during = {**(host.settings_during or {}), "net.ipv4.tcp_rmem": "4096\t131072\t60000000"}
                 host.is_restored = False
-        outcome = {"actual_cc": "reno", "sampling": "polled"}
+        outcome = FlowOutcome(actual_cc="reno", sampling="polled")
         unit.session.execute(update(RunFlow).where(RunFlow.run_id == own[0]).values(sender_outcome=outcome))
     found = lab.call("GET", f"/campaigns/{campaign}/circumstances")
     refused = {

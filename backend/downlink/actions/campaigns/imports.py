@@ -229,5 +229,6 @@ def _carried(file: SealedFile) -> int:
     """The bytes of a file's flows; of a flow seen at both ends the larger count."""
     most: dict[int, int] = {}
     for trace in file.traces:
-        most[trace.flow] = max(most.get(trace.flow, 0), trace.outcome.get("app_bytes", 0))
+        if (carried := trace.outcome.app_bytes) is not None:
+            most[trace.flow] = max(most.get(trace.flow, 0), carried)
     return sum(most.values())

@@ -158,11 +158,11 @@ def _faults(flows: Iterable[FlowTrace]) -> Iterator[TraceFault]:
     """Yield the fault of each trace that must not count."""
     for each in flows:
         for point in ENDS:
-            outcome = getattr(each.flow, f"{point}_outcome") or {}
-            if outcome.get("first_byte_us") is not None and outcome.get("last_byte_us") is not None:
-                dropped = outcome.get("dropped_samples") or 0
+            outcome = each.flow.outcomes.get(point)
+            if outcome and outcome.first_byte_us is not None and outcome.last_byte_us is not None:
+                dropped = outcome.dropped_samples or 0  # agents that do not report it only poll
                 columns = each.sender if point == Point.SENDER else each.receiver
-                if fault := find_fault(columns, outcome["first_byte_us"], outcome["last_byte_us"], dropped):
+                if fault := find_fault(columns, outcome.first_byte_us, outcome.last_byte_us, dropped):
                     yield TraceFault(fault.reason, f"Flow {each.flow.flow} at the {point}: {fault.detail}")
 
 
@@ -194,15 +194,15 @@ def _keepers(unit: Unit, run: Run, agents: Collection[str]) -> dict[tuple[int, s
         for agent in agents
         if (at := flow.point_of(agent)) and at == (flow.keeper_of(point) if point in TABLES else point)
     }
-    beside = str((run.link_outcome or {}).get("agent"))
-    return {**found, **({(NO_FLOW, str(Point.LINK)): beside} if beside in agents else {})}
+    beside = run.link_outcome and run.link_outcome.agent
+    return {**found, **({(NO_FLOW, str(Point.LINK)): beside} if beside and beside in agents else {})}
 
 
 def _remark(unit: Unit, run: Run) -> tuple[str | None, str | None]:
     """A complete run's measurement remains valid even where a host was not restored, or an emulated link's log breaks off; that must be
     seen all the same."""
     unrestored = [host.agent for host in run_store.hosts_of(unit, run.id) if host.is_restored is False]
-    if not unrestored and (broken := (run.link_outcome or {}).get("detail")):
+    if not unrestored and (broken := run.link_outcome and run.link_outcome.detail):
         return Reason.LINK_CONTROL_FAILED, f"Measured in full, but {broken}."
     if not unrestored:
         return None, None

@@ -88,7 +88,7 @@ def _finished(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any]) -> 
     outcomes.note_outcomes(unit, run, host, event, is_new=is_new)
     if not _raise(host, HostPhase.FINISHED):
         return False
-    if ending := outcomes.ending_said_by(host.agent, event["flows"]):
+    if ending := outcomes.ending_said_by(host.agent, outcomes.flow_outcomes(event)):
         progress.condemn(unit, run, ending)
     return True
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from downlink.domain.errors import InvalidError
+from downlink.domain.runs.outcome import FlowOutcome, LinkOutcome
 from downlink.domain.runs.run import Ending, HostPhase, Reason, RunState
 from downlink.domain.runs.way import shortened
 from downlink.domain.traces.point import Point
@@ -40,18 +41,21 @@ BAD_ENDS: Mapping[tuple[str, str], tuple[Reason, str]] = {
 
 def note_outcomes(unit: Unit, run: Run, host: RunHost, event: Mapping[str, Any], *, is_new: bool = True) -> None:
     """Keep the outcomes of an event that may have some; of a repeat only check them. InvalidError for a flow that is not this agent's."""
-    flows = {flow.flow: flow for flow in run_store.flows_of(unit, run.id)}
-    said = event.get("flows", ())
-    for outcome in said:
-        _check_end(flows, outcome, host.agent)
-    shy = _shortening(unit, {name for flow in flows.values() for name in flow.way}) if said and is_new else set()
-    for outcome in said if is_new else ():
-        flow, own = flows[outcome["flow"]], host.agent
-        kept = shortened(outcome, own=own in shy, peers=_peer(flow, own) in shy)
-        flow.note_outcome(Point(outcome["point"]), kept)
-        _doubt(unit, run, flows[outcome["flow"]], host, outcome.get("app_bytes") or 0)
-    if event.get("link") and is_new and run.link_outcome is None:  # of two that say they sit beside the link, the first
-        run.link_outcome = {"agent": host.agent, **event["link"]}
+    flows, own = run_store.flows_of(unit, run.id), host.agent
+    reported = [(_own_flow(flows, outcome, own), outcome) for outcome in flow_outcomes(event)]
+    if not is_new:
+        return
+    shy = _shortening(unit, {name for flow in flows for name in flow.way}) if reported else set()
+    for (flow, point), outcome in reported:
+        flow.note_outcome(point, shortened(outcome, own=own in shy, peers=_peer(flow, own) in shy))
+        _doubt(unit, run, flow, host, outcome)
+    if event.get("link") and run.link_outcome is None:  # of two that say they sit beside the link, the first
+        run.link_outcome = LinkOutcome.read({"agent": own, **event["link"]})
+
+
+def flow_outcomes(event: Mapping[str, Any]) -> list[FlowOutcome]:
+    """The outcomes that an event brings; of most events there are none."""
+    return [FlowOutcome.read(each) for each in event.get("flows", ())]
 
 
 def _shortening(unit: Unit, agents: Collection[str]) -> set[str]:
@@ -66,9 +70,10 @@ def _peer(flow: RunFlow, agent: str) -> str:
     return flow.way[place + 1] if place + 1 < len(flow.way) else flow.way[place - 1]
 
 
-def _doubt(unit: Unit, run: Run, flow: RunFlow, host: RunHost, said_bytes: int) -> None:
+def _doubt(unit: Unit, run: Run, flow: RunFlow, host: RunHost, outcome: FlowOutcome) -> None:
     """Note a claim beyond what the link carries: volumes count the other end's word instead, or what the link carries."""
-    if flow.most_bytes is None or said_bytes <= flow.most_bytes:
+    said_bytes = outcome.app_bytes
+    if flow.most_bytes is None or said_bytes is None or said_bytes <= flow.most_bytes:
         return
     heard_at = host.heard_at or run.state_at
     detail = (
@@ -83,23 +88,23 @@ def phase_after(event: Mapping[str, Any]) -> HostPhase:
     return HostPhase.RESTORED if event.get("flows") else HostPhase.DONE
 
 
-def _check_end(flows: Mapping[int, RunFlow], outcome: Mapping[str, Any], agent: str) -> None:
-    flow = flows.get(outcome["flow"])
-    if flow is None or flow.point_of(agent) != outcome["point"]:
-        raise InvalidError(
-            "flow_unknown", f"{agent} is not the {outcome['point']} of flow {outcome['flow']} in this run."
-        )
+def _own_flow(flows: Iterable[RunFlow], outcome: FlowOutcome, agent: str) -> tuple[RunFlow, Point]:
+    """The flow that an outcome is of, and where. InvalidError where its agent has no such part in the run."""
+    for flow in flows:
+        if flow.flow == outcome.flow and (point := flow.point_of(agent)) and point == outcome.point:
+            return flow, point
+    raise InvalidError("flow_unknown", f"{agent} is not the {outcome.point} of flow {outcome.flow} in this run.")
 
 
-def ending_said_by(agent: str, said: Sequence[Mapping[str, Any]]) -> Ending | None:
+def ending_said_by(agent: str, said: Iterable[FlowOutcome]) -> Ending | None:
     """Return the ending to which these outcomes condemn the run, by the first flow that ended badly."""
     for outcome in said:
-        where = f"{agent}, flow {outcome['flow']}"
-        is_relay = Point(outcome["point"]).place is not None
-        if bad := BAD_ENDS.get(("relay" if is_relay else outcome["point"], outcome["ended"])):
-            words = f" ({outcome['detail']})" if outcome["detail"] else ""
+        where = f"{agent}, flow {outcome.flow}"
+        role = "relay" if outcome.is_at_relay else outcome.point
+        if bad := BAD_ENDS.get((str(role), str(outcome.ended))):
+            words = f" ({outcome.detail})" if outcome.detail else ""
             return Ending(RunState.FAILED, bad[0], f"{where}: {bad[1]}{words}.")
-        if outcome["samples"] == 0:
+        if outcome.samples == 0:
             return Ending(RunState.FAILED, Reason.NO_SAMPLES, f"{where}: not one sample was taken.")
     return None
 

@@ -11,12 +11,12 @@ from downlink.actions.runs import progress
 from downlink.codec.chunk import MAX_PACKED_BYTES, PART_CHUNKS, Columns, decode_chunk
 from downlink.codec.parquet import columns_to_parquet, joined, trace_columns
 from downlink.domain.errors import InvalidError
+from downlink.domain.runs.outcome import Announced
 from downlink.domain.runs.run import Ending, Reason, RunState
 from downlink.domain.traces.point import NO_FLOW, TABLES, Point, trace_name
 from downlink.domain.traces.sample import TIME_FIELD
 from downlink.storage.runs import run_store
 from downlink.storage.tables import Run
-from downlink.storage.tables.base import Json
 from downlink.storage.traces import trace_store
 from downlink.storage.unit import Unit
 
@@ -42,21 +42,21 @@ def seal(unit: Unit, run_id: UUID, now: datetime) -> None:
     for flow in run_store.flows_of(unit, run_id):
         for point in (*flow.points, *TABLES):
             place = (flow.flow, point)
-            _seal_trace(unit, run, place, flow.outcome_at(point), there.get(place, []), now)
+            _seal_trace(unit, run, place, flow.announced_at(point), there.get(place, []), now)
     link = (NO_FLOW, Point.LINK)
     _seal_trace(unit, run, link, run.link_outcome, there.get(link, []), now)
     progress.need(unit, run, "analyse")
 
 
 def _seal_trace(
-    unit: Unit, run: Run, place: tuple[int, Point], outcome: Json | None, there: Sequence[int], now: datetime
+    unit: Unit, run: Run, place: tuple[int, Point], outcome: Announced | None, there: Sequence[int], now: datetime
 ) -> None:
     """Chunks that cannot be read, or do not continue the trace, are dropped, count as missing and are noted in the run.
 
     What was sealed before stays as it is.
     """
     flow, point = place
-    announced = outcome["chunks"] if outcome else 0
+    announced = outcome.announced_chunks if outcome else 0
     if not announced and not there:
         return
     bad: dict[int, str] = {}

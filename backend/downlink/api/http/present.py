@@ -19,6 +19,7 @@ from downlink.domain.campaigns.expectation import checks_of, sentence
 from downlink.domain.campaigns.placing import PlannedRun
 from downlink.domain.fleet.agent import PROTOCOL, AgentStatus, is_present
 from downlink.domain.links.allowance import Allowance
+from downlink.domain.runs.outcome import Announced, FlowOutcome
 from downlink.domain.traces.point import ENDS, HALVES, NO_FLOW, Point
 from downlink.storage.campaigns.campaign_store import Overview, campaign_of
 from downlink.storage.fleet.agent_store import pause_of
@@ -145,58 +146,62 @@ def _total(values: list[float | None]) -> float | None:
 
 
 def _flow(row: RunFlow, details: RunDetails) -> dict[str, Any]:
-    sender, receiver = row.sender_outcome or {}, row.receiver_outcome or {}
+    sender, receiver = row.sender_outcome or FlowOutcome(), row.receiver_outcome or FlowOutcome()
     overall = next(
         (metric for metric in details.metrics if metric.flow == row.flow and metric.phase == "overall"), None
     )
     return {
         **_columns(row),
-        **{key: sender.get(key) for key in ("actual_cc", "cc_version", "hystart_exits", "sampling", "dropped_samples")},
+        **{
+            key: getattr(sender, key)
+            for key in ("actual_cc", "cc_version", "hystart_exits", "sampling", "dropped_samples")
+        },
         "throughput_bps": overall.throughput_bps if overall else None,
         "goodput_bps": overall.goodput_bps if overall else None,
-        "app_bytes": receiver.get("app_bytes", sender.get("app_bytes")),
-        "first_byte_us": sender.get("first_byte_us"),
-        "ended": sender.get("ended") or receiver.get("ended"),
-        "detail": sender.get("detail") or receiver.get("detail"),
-        "traces": {point: _trace(row.flow, point, row.outcome_at(point) or {}, details) for point in ENDS},
+        "app_bytes": sender.app_bytes if receiver.app_bytes is None else receiver.app_bytes,
+        "first_byte_us": sender.first_byte_us,
+        "ended": sender.ended or receiver.ended,
+        "detail": sender.detail or receiver.detail,
+        "traces": {point: _trace(row.flow, point, row.announced_at(point), details) for point in ENDS},
         "proxy": details.proxies.get(row.flow),
         "hops": [_hop(row, point, details) for point in row.points if point.place],
         "delivery": {
-            half: _trace(row.flow, half, outcome, details) for half in HALVES if (outcome := row.outcome_at(half))
+            half: _trace(row.flow, half, outcome, details) for half in HALVES if (outcome := row.announced_at(half))
         }
         or None,
-        "sites": (sites := row.outcome_at(Point.SITES)) and _trace(row.flow, Point.SITES, sites, details),
+        "sites": (sites := row.announced_at(Point.SITES)) and _trace(row.flow, Point.SITES, sites, details),
     }
 
 
 def _hop(row: RunFlow, point: Point, details: RunDetails) -> dict[str, Any]:
-    outcome = row.outcome_at(point) or {}
+    outcome = row.outcomes.get(point)
     return {
         "point": point,
         "agent": row.relays[(point.place or 1) - 1],
-        **{key: outcome.get(key) for key in ("app_bytes", "ended", "detail")},
+        **{key: getattr(outcome, key, None) for key in ("app_bytes", "ended", "detail")},
         "trace": _trace(row.flow, point, outcome, details),
     }
 
 
 def _link_log(details: RunDetails) -> dict[str, Any] | None:
     outcome = details.run.link_outcome
-    return outcome and {**outcome, "trace": _trace(NO_FLOW, Point.LINK, outcome, details)}
+    return outcome and {**outcome.to_json(), "trace": _trace(NO_FLOW, Point.LINK, outcome, details)}
 
 
-def _trace(flow: int, point: Point, outcome: dict[str, Any], details: RunDetails) -> dict[str, Any]:
+def _trace(flow: int, point: Point, outcome: Announced | None, details: RunDetails) -> dict[str, Any]:
     """Return a trace's announcement and, once it is sealed, its contents."""
     sealed: Trace | None = next((trace for trace in details.traces if (trace.flow, trace.point) == (flow, point)), None)
-    state = "expected" if not outcome else "open"
+    state = "expected" if outcome is None else "open"
+    announced = sealed or outcome
     if sealed:
         state = "incomplete" if sealed.missing or not sealed.chunks else "sealed"
         state = "removed" if details.run.traces_removed_at and sealed.chunks else state
     return {
         "state": state,
-        "samples": sealed.samples if sealed else outcome.get("samples", 0),
-        "chunks": sealed.chunks if sealed else outcome.get("chunks", 0),
+        "samples": (announced and announced.samples) or 0,
+        "chunks": (announced and announced.chunks) or 0,
         "missing_chunks": sealed.missing if sealed else [],
-        **{key: outcome.get(key) for key in ("achieved_rate_hz", "lateness_mean_us", "lateness_max_us")},
+        **{key: getattr(outcome, key, None) for key in ("achieved_rate_hz", "lateness_mean_us", "lateness_max_us")},
     }
 
 

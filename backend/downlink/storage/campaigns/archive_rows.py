@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, DateTime, LargeBinary, Select, Uuid, func, insert, select, tuple_
+from sqlalchemy import ColumnElement, DateTime, LargeBinary, Select, Uuid, func, insert, select, tuple_, type_coerce
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.exc import CompileError, DataError, IntegrityError, ProgrammingError, StatementError
 from sqlalchemy.sql.elements import KeyedColumnElement
 
@@ -19,6 +20,7 @@ from downlink.domain.moment import in_utc
 from downlink.domain.notices.event import FLEETING
 from downlink.storage import tables
 from downlink.storage.campaigns.annotation_store import concerning
+from downlink.storage.tables.outcomes import OUTCOMES
 from downlink.storage.traces import part_store
 from downlink.storage.traces.objects import Kept
 from downlink.storage.unit import IN_BINARY, Unit
@@ -178,10 +180,15 @@ def insert_chunk(unit: Unit, chunk: StoredChunk, parquet: bytes | None) -> None:
 
 
 def _columns(member: str) -> list[KeyedColumnElement[Any]]:
+    """Outcomes as the JSON that they are."""
     columns = ARCHIVED[member].__table__.columns
     if member in SECONDS:
         return [columns[name] for name in SECONDS[member]]
-    return [column for column in columns if (member, column.name) not in LEFT_OUT]
+    return [
+        type_coerce(column, JSONB).label(column.name) if isinstance(column.type, OUTCOMES) else column
+        for column in columns
+        if (member, column.name) not in LEFT_OUT
+    ]
 
 
 def _to_json(value: Any) -> Any:
@@ -216,6 +223,8 @@ def _from_json(column: KeyedColumnElement[Any], value: Any) -> Any:
         return UUID(value)
     if isinstance(column.type, DateTime):
         return in_utc(datetime.fromisoformat(value))
+    if isinstance(column.type, OUTCOMES):
+        return column.type.read(value)
     if isinstance(column.type, LargeBinary) and isinstance(value, str):
         return base64.b64decode(value, validate=True)
     return value

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, func, select, true
 
-from downlink.storage.tables import LEFT_OUT, Link, Run, RunFlow, RunHost
+from downlink.storage.tables import LEFT_OUT, Link, Run, RunFlow, RunHost, outcomes
 from downlink.storage.unit import Unit
 
 
@@ -117,8 +117,7 @@ def unset(unit: Unit, campaign_id: UUID) -> list[Unset]:
 
 
 def carried(unit: Unit, campaign_id: UUID) -> list[Carried]:
-    actual = RunFlow.sender_outcome["actual_cc"].astext
-    sampling = RunFlow.sender_outcome["sampling"].astext
+    actual, sampling = outcomes.actual_cc(RunFlow.sender_outcome), outcomes.sampling(RunFlow.sender_outcome)
     query = select(RunFlow.asked_cc, actual, sampling, func.count()).join(Run, Run.id == RunFlow.run_id)
     query = query.where(Run.campaign_id == campaign_id, actual.is_not(None))
     one = (RunFlow.asked_cc, actual, sampling)

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, and_, func, select
 
 from downlink.domain.results.comparison import fact_text
 from downlink.domain.runs.run import RunState
-from downlink.storage.tables import LEFT_OUT, Run, RunHost
+from downlink.storage.tables import LEFT_OUT, Run, RunHost, outcomes
 from downlink.storage.unit import Unit
 
 FINGERPRINT = ("kernel", "version", "qdisc", "offloads")
@@ -51,7 +51,7 @@ def run_facts(unit: Unit, campaign_id: UUID, link: str, condition: str) -> RunFa
         LEFT_OUT.is_not(True),
     )
     columns = (
-        Run.analysis_version, Run.nominal_rate_bps, Run.base_rtt_ms, Run.is_emulated, Run.link_outcome["profile"].astext,
+        Run.analysis_version, Run.nominal_rate_bps, Run.base_rtt_ms, Run.is_emulated, outcomes.profile(Run.link_outcome),
     )  # fmt: skip
     query = select(func.min(Run.start_at), func.max(Run.start_at), *map(_each, columns)).where(mine)
     first_at, last_at, *found = unit.session.execute(query).one()

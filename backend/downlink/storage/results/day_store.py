@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import NotNullable, Select, func, select
 
 from downlink.domain.traces.point import NO_FLOW
 from downlink.storage.runs.run_store import PLAN_ORDER
@@ -59,9 +59,8 @@ def placed_runs(unit: Unit, campaign_id: UUID, limit: int) -> list[PlacedRun]:
 
 def flow_values(unit: Unit, campaign_id: UUID, limit: int, phase: str, metric: str) -> list[FlowValue]:
     """One of the metrics of a phase (domain/metric.py METRICS), of every flow of the first runs that has it."""
-    cc = func.coalesce(RunFlow.sender_outcome["actual_cc"].astext, RunFlow.asked_cc)
     value = getattr(Metric, metric)
-    query = select(Metric.run_id, Metric.flow, cc, value)
+    query = select(Metric.run_id, Metric.flow, RunFlow.cc, value)
     query = query.join(RunFlow, (RunFlow.run_id == Metric.run_id) & (RunFlow.flow == Metric.flow))
     query = query.where(Metric.run_id.in_(_first_runs(campaign_id, limit)), Metric.phase == phase, value.is_not(None))
     return [FlowValue(*row) for row in unit.session.execute(query.order_by(Metric.run_id, Metric.flow))]
@@ -69,8 +68,7 @@ def flow_values(unit: Unit, campaign_id: UUID, limit: int, phase: str, metric: s
 
 def steady_times(unit: Unit, campaign_id: UUID, limit: int) -> list[FlowValue]:
     """Return when each flow of the first runs became steady, for those that did."""
-    cc = func.coalesce(RunFlow.sender_outcome["actual_cc"].astext, RunFlow.asked_cc)
-    query = select(RunFlow.run_id, RunFlow.flow, cc, RunFlow.time_to_steady_s)
+    query = select(RunFlow.run_id, RunFlow.flow, RunFlow.cc, NotNullable(RunFlow.time_to_steady_s))
     query = query.where(RunFlow.run_id.in_(_first_runs(campaign_id, limit)), RunFlow.time_to_steady_s.is_not(None))
     return [FlowValue(*row) for row in unit.session.execute(query.order_by(RunFlow.run_id, RunFlow.flow))]
 

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from downlink.domain.campaigns.preflight import Reached
 from downlink.domain.fleet.hosts import Found
 from downlink.domain.runs.run import Trait, has_trait
-from downlink.storage.tables import Campaign, Run, RunFlow, RunHost
+from downlink.storage.tables import Campaign, Run, RunFlow, RunHost, outcomes
 from downlink.storage.unit import Unit
 
 LOOKED_AT = 20
@@ -62,7 +62,7 @@ def _found(unit: Unit, runs: Collection[Run], ids: Collection[object]) -> dict[s
 
 def _reached(unit: Unit, runs: Collection[Run], ids: Collection[object]) -> dict[tuple[str, str], Reached]:
     """A run says something of a pair where its receiver had a connection, or where it failed for want of one."""
-    started = RunFlow.receiver_outcome["started_us"].astext  # only whether it is there
+    started = outcomes.started_us(RunFlow.receiver_outcome)  # only whether it is there
     told = defaultdict(list)
     for run_id, sender, receiver, started_us in unit.session.execute(
         select(RunFlow.run_id, RunFlow.sender, RunFlow.receiver, started).where(RunFlow.run_id.in_(ids))

@@ -12,12 +12,10 @@ from uuid import UUID
 
 import orjson
 from sqlalchemy import (
-    BigInteger,
     ColumnElement,
     Select,
     TextClause,
     and_,
-    cast,
     false,
     func,
     or_,
@@ -32,6 +30,7 @@ from downlink.domain.campaigns.campaign_state import UNDER_WAY
 from downlink.domain.campaigns.rerun import OPEN_TO_RERUNS, REPEATABLE
 from downlink.domain.errors import NotFoundError
 from downlink.domain.fleet.agent import AgentStatus
+from downlink.domain.runs.outcome import FlowOutcome
 from downlink.domain.runs.run import (
     ACTIVE,
     FINAL,
@@ -48,7 +47,19 @@ from downlink.domain.runs.run import (
 from downlink.storage.heartbeats import find_watched_since
 from downlink.storage.notices import events
 from downlink.storage.results import judgement_store
-from downlink.storage.tables import Agent, Campaign, Event, FlowProxy, Json, Metric, Run, RunFlow, RunHost, Trace
+from downlink.storage.tables import (
+    Agent,
+    Campaign,
+    Event,
+    FlowProxy,
+    Json,
+    Metric,
+    Run,
+    RunFlow,
+    RunHost,
+    Trace,
+    outcomes,
+)
 from downlink.storage.unit import Unit
 
 ACTIVE_NAMES = sorted(ACTIVE)
@@ -445,20 +456,15 @@ def _ending(state: str | None, reason: str | None, detail: str | None) -> Ending
     return Ending(RunState(state), Reason(reason or Reason.INTERNAL), detail or "") if state else None
 
 
-def _samples(outcome: Any) -> Any:
-    """How many an end announces: an agent may say more than an `integer` of the database holds."""
-    return cast(outcome["samples"].astext, BigInteger)
-
-
 def _host_views(unit: Unit, run_ids: Sequence[UUID]) -> Mapping[UUID, list[tuple[HostView, bool]]]:
     """Return by run: its hosts, and whether each one's agent reports, too late to begin, that it waits for the start."""
     samples: dict[tuple[UUID, str], int] = defaultdict(int)
-    announced = [_samples(RunFlow.sender_outcome), _samples(RunFlow.receiver_outcome)]
+    announced = outcomes.samples(RunFlow.sender_outcome), outcomes.samples(RunFlow.receiver_outcome)
     flows = select(RunFlow.run_id, RunFlow.sender, RunFlow.receiver, *announced).where(RunFlow.run_id.in_(run_ids))
     for run_id, sender, receiver, sent, received in unit.session.execute(flows):
         samples[run_id, sender] += sent or 0
         samples[run_id, receiver] += received or 0
-    logged = select(Run.id, Run.link_outcome["agent"].astext, _samples(Run.link_outcome))
+    logged = select(Run.id, outcomes.reporter(Run.link_outcome), outcomes.samples(Run.link_outcome))
     for run_id, agent, rows in unit.session.execute(logged.where(Run.id.in_(run_ids), Run.link_outcome.is_not(None))):
         samples[run_id, agent] += rows or 0
     waits = and_(
@@ -479,7 +485,7 @@ def _host_views(unit: Unit, run_ids: Sequence[UUID]) -> Mapping[UUID, list[tuple
     return found
 
 
-def outcomes_of(flows: Sequence[RunFlow], agent: str) -> list[Json]:
+def outcomes_of(flows: Sequence[RunFlow], agent: str) -> list[FlowOutcome]:
     """Return the outcomes that an agent has reported of its ends of these flows."""
     ends = [(flow, point) for flow in flows if (point := flow.point_of(agent))]
-    return [outcome for flow, point in ends if (outcome := flow.outcome_at(point))]
+    return [outcome for flow, point in ends if (outcome := flow.outcomes.get(point))]

@@ -3,6 +3,7 @@
 from downlink.storage.tables.access import ApiToken, Audit, Invitation, LoginFailure, Session, SetupToken, Share, User
 from downlink.storage.tables.annotations import Annotation
 from downlink.storage.tables.base import Json, Table
+from downlink.storage.tables.campaigns import Campaign
 from downlink.storage.tables.events import Event
 from downlink.storage.tables.fleet import Agent, Enrolment, Link
 from downlink.storage.tables.identities import Identity, ProviderVisit
@@ -25,7 +26,6 @@ from downlink.storage.tables.results import (
 from downlink.storage.tables.retentions import Retention
 from downlink.storage.tables.runs import (
     LEFT_OUT,
-    Campaign,
     Lease,
     LinkShare,
     Run,

@@ -16,6 +16,8 @@ from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator, UserDefinedType
 
+from downlink.storage.tables.outcomes import COLUMN_TYPES
+
 NAMES = {
     "ix": "ix_%(column_0_label)s",
     "uq": "uq_%(table_name)s_%(column_0_name)s",
@@ -93,6 +95,7 @@ class Table(DeclarativeBase):
         list[str]: ARRAY(Text),
         list[int]: ARRAY(BigInteger),
         list[float]: FloatList(),
+        **COLUMN_TYPES,
     }
 
 

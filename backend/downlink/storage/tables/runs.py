@@ -1,57 +1,24 @@
-"""Campaigns, their runs, and what each run holds."""
+"""Runs, their flows and hosts, and what they hold of links."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import Computed, ForeignKey, Index, Sequence, UniqueConstraint, text
+from sqlalchemy import ColumnElement, Computed, ForeignKey, Index, Sequence, UniqueConstraint, func, text
 from sqlalchemy.dialects.postgresql import INT8RANGE, JSONB, ExcludeConstraint, Range
+from sqlalchemy.ext.hybrid import hybrid_property
 from sqlalchemy.orm import Mapped, mapped_column
 
 from downlink.domain.campaigns.flow_plan import INTCP, PROBE
+from downlink.domain.runs.outcome import FlowOutcome, LinkOutcome, TableOutcome
 from downlink.domain.traces.point import HALVES, TABLES, Point
 from downlink.storage.tables.base import Json, Table
+from downlink.storage.tables.outcomes import CARRIED_BYTES, HopOutcomes, actual_cc
 
 lease_slots = Sequence("lease_slots", metadata=Table.metadata)
-
-
-class Campaign(Table):
-    """spec is the parsed campaign file. The report is wanted in version report_wanted and stored in reports.version.
-
-    origin: measured (here), recorded (elsewhere, loaded from an archive), or imported (from files of other tools).
-    quick_link: the link whose quick tests it keeps, None for a campaign with a file of its own. owner_id: who made it.
-    """
-
-    __tablename__ = "campaigns"
-    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
-    name: Mapped[str]
-    notes: Mapped[str]
-    tags: Mapped[list[str]] = mapped_column(default=list, server_default="{}")
-    state: Mapped[str]
-    origin: Mapped[str] = mapped_column(default="measured", server_default="measured")
-    source: Mapped[str]
-    spec: Mapped[Json]
-    estimate: Mapped[Json]
-    created_at: Mapped[datetime]
-    launched_at: Mapped[datetime | None]
-    paused_at: Mapped[datetime | None]
-    resumed_at: Mapped[datetime | None]
-    ended_at: Mapped[datetime | None]
-    report_wanted: Mapped[int] = mapped_column(default=0)
-    report_sent_at: Mapped[datetime | None]
-    quick_link: Mapped[str | None]
-    splits_by_address: Mapped[bool] = mapped_column(default=False, server_default="false")
-    owner_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
-    __table_args__ = (
-        Index("ix_campaigns_created_at", "created_at"),
-        Index("ix_campaigns_quick_link", "quick_link", postgresql_where=text("quick_link IS NOT NULL")),
-    )
-
-    @property
-    def is_recorded(self) -> bool:
-        return self.origin == "recorded"
 
 
 class Run(Table):
@@ -117,7 +84,7 @@ class Run(Table):
     way: Mapped[Json | None]
     implausible: Mapped[list[str] | None] = mapped_column(JSONB)
     decision: Mapped[Json | None]
-    link_outcome: Mapped[Json | None]
+    link_outcome: Mapped[LinkOutcome | None]
     traces_removed_at: Mapped[datetime | None]
     series_removed_at: Mapped[datetime | None]
     __table_args__ = (
@@ -138,14 +105,6 @@ class Run(Table):
 
 LEFT_OUT = Run.decision["keeps"].astext == "false"
 """Of a run that a person left out of all numbers; NULL while nobody has decided."""
-
-_SENT, _RECEIVED = "(sender_outcome ->> 'app_bytes')::bigint", "(receiver_outcome ->> 'app_bytes')::bigint"
-CARRIED_BYTES = (
-    f"coalesce(CASE WHEN greatest({_SENT}, {_RECEIVED}) > most_bytes "
-    f"THEN least({_SENT}, {_RECEIVED}, CASE WHEN num_nulls({_SENT}, {_RECEIVED}) > 0 THEN most_bytes END) "
-    f"ELSE greatest({_SENT}, {_RECEIVED}) END, 0)"
-)
-"""What both ends say is believed; of what one end alone says no more than most_bytes."""
 
 
 class RunFlow(Table):
@@ -171,12 +130,12 @@ class RunFlow(Table):
     start_s: Mapped[float]
     pacing_rate_bps: Mapped[int | None]
     ticket: Mapped[str | None]
-    sender_outcome: Mapped[Json | None]
-    receiver_outcome: Mapped[Json | None]
+    sender_outcome: Mapped[FlowOutcome | None]
+    receiver_outcome: Mapped[FlowOutcome | None]
     carrier: Mapped[Json | None]
     offer: Mapped[Json | None]
     relays: Mapped[list[str]] = mapped_column(server_default="{}", default=list)
-    hop_outcomes: Mapped[Json | None]
+    hop_outcomes: Mapped[HopOutcomes | None]
     receiver_number: Mapped[int] = mapped_column(server_default="1", default=1)
     content: Mapped[int | None]
     time_to_steady_s: Mapped[float | None]
@@ -216,31 +175,45 @@ class RunFlow(Table):
         """Return the point of the agent that keeps this one of TABLES. For sites the first relay that reports it; None before that."""
         if table in HALVES:
             return HALVES[table]
-        hops = [point for point in self.points if point.place] if self.kind == INTCP else []
-        return next((point for point in hops if (self.outcome_at(point) or {}).get("sites")), None)
-
-    def outcome_at(self, point: Point) -> Json | None:
-        """The result there; of a table that an agent keeps beside its samples the rows as samples, None where none was kept."""
-        if point.place is not None:
-            return (self.hop_outcomes or {}).get(point)
-        if point in TABLES:
-            keeper = self.keeper_of(point)
-            outcome = (self.outcome_at(keeper) if keeper else None) or {}
-            table = outcome.get("sites" if point == Point.SITES else "delivery")
-            return table and {**table, "samples": table["rows"]}
-        of_end: Json | None = getattr(self, f"{point}_outcome")
-        return of_end
-
-    def note_outcome(self, point: Point, outcome: Json) -> None:
-        if point.place is not None:
-            self.hop_outcomes = {**(self.hop_outcomes or {}), point: outcome}
-        else:
-            setattr(self, f"{point}_outcome", outcome)
+        outcomes = self.outcomes.items() if self.kind == INTCP else ()
+        return next((point for point, outcome in outcomes if point.place and outcome.sites), None)
 
     @property
+    def outcomes(self) -> Mapping[Point, FlowOutcome]:
+        """Outcomes by point, from the sender to the receiver; a point whose agent reported none is left out."""
+        hops = self.hop_outcomes or {}
+        reported = {Point.SENDER: self.sender_outcome, **hops, Point.RECEIVER: self.receiver_outcome}
+        return {point: outcome for point in self.points if (outcome := reported.get(point))}
+
+    def announced_at(self, point: Point) -> FlowOutcome | TableOutcome | None:
+        """Announcement of the samples of a point, or of one of TABLES; None where there is none."""
+        if point not in TABLES:
+            return self.outcomes.get(point)
+        outcome = self.outcomes.get(keeper) if (keeper := self.keeper_of(point)) else None
+        return outcome and (outcome.sites if point == Point.SITES else outcome.delivery)
+
+    def note_outcome(self, point: Point, outcome: FlowOutcome) -> None:
+        if point == Point.SENDER:
+            self.sender_outcome = outcome
+        elif point == Point.RECEIVER:
+            self.receiver_outcome = outcome
+        else:
+            self.hop_outcomes = {**(self.hop_outcomes or {}), point: outcome}
+
+    @property
+    def first_byte_us(self) -> int | None:
+        """The first data byte on the clock of the sender's samples; None where none is known."""
+        return self.sender_outcome.first_byte_us if self.sender_outcome else None
+
+    @hybrid_property
     def cc(self) -> str:
         """The congestion control that ran; until that is known, the one that was asked for."""
-        return (self.sender_outcome or {}).get("actual_cc") or self.asked_cc
+        return (self.sender_outcome and self.sender_outcome.actual_cc) or self.asked_cc
+
+    @cc.inplace.expression
+    @classmethod
+    def _cc(cls) -> ColumnElement[str]:
+        return func.coalesce(func.nullif(actual_cc(cls.sender_outcome), ""), cls.asked_cc)
 
 
 class RunHost(Table):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select, update
 
+from downlink.domain.runs.outcome import Announced
 from downlink.domain.runs.run import FINAL, HostPhase, RunState
 from downlink.domain.traces.point import NO_FLOW, TABLES, Point
 from downlink.storage.tables import Run, RunFlow, RunHost
@@ -39,7 +39,7 @@ def find_uploads(unit: Unit, run_id: UUID, flows: Collection[int], agent: str) -
         .where(Run.id == run_id, RunFlow.flow.in_(flows), RunHost.agent == agent)
     )
     found = {
-        (flow.flow, point): _upload(run, host, flow.outcome_at(point))
+        (flow.flow, point): _upload(run, host, flow.announced_at(point))
         for run, host, flow in unit.session.execute(query.with_for_update(read=True, of=Run))
         for point in _points(flow, agent)
     }
@@ -56,14 +56,14 @@ def _link_upload(unit: Unit, run_id: UUID, agent: str) -> dict[tuple[int, Point]
     """The link's log, where it is this agent's."""
     query = select(Run, RunHost).join(RunHost, RunHost.run_id == Run.id).where(Run.id == run_id, RunHost.agent == agent)
     row = unit.session.execute(query.with_for_update(read=True, of=Run)).one_or_none()
-    if row is None or (row[0].link_outcome or {}).get("agent") != agent:
+    if row is None or row[0].link_outcome is None or row[0].link_outcome.agent != agent:
         return {}
     return {(NO_FLOW, Point.LINK): _upload(row[0], row[1], row[0].link_outcome)}
 
 
-def _upload(run: Run, host: RunHost, outcome: Mapping[str, Any] | None) -> Upload:
+def _upload(run: Run, host: RunHost, outcome: Announced | None) -> Upload:
     is_wanted = run.state == RunState.UPLOADING and run.released_at is None and host.phase == HostPhase.RESTORED
-    announced = outcome["chunks"] if outcome else 0
+    announced = outcome.announced_chunks if outcome else 0
     return Upload(run.attempt, run.state, is_wanted or takes_late(run, host), announced, host.stored_bytes)
 
 

@@ -58,7 +58,7 @@ def _shown(run: Run, each: FlowTrace, *, is_of_content: bool) -> dict[str, Any]:
     return {
         "flow": flow.flow,
         "kind": flow.kind,
-        "is_summed": not has_sites and bool((run.link_outcome or {}).get("path")),
+        "is_summed": not has_sites and bool(run.link_outcome and run.link_outcome.path),
         "is_of_content": is_of_content,
         "time_s": found.time_s,
         "end_s": found.end_s,

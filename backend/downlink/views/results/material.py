@@ -101,10 +101,9 @@ def _object_times(flow: RunFlow) -> Iterator[tuple[str, Floats | list[float]]]:
     if flow.object_times_s is None:
         return
     yield "object_times", flow.object_times_s
-    first_byte_us = (flow.sender_outcome or {}).get("first_byte_us")
-    if flow.received_times_s is None or first_byte_us is None:
+    if flow.received_times_s is None or flow.first_byte_us is None:
         return
-    yield "requested_object_times", np.asarray(flow.object_times_s) + (first_byte_us / 1e6 - flow.start_s)
+    yield "requested_object_times", np.asarray(flow.object_times_s) + (flow.first_byte_us / 1e6 - flow.start_s)
     yield "received_object_times", flow.received_times_s
 
 

@@ -13,7 +13,7 @@ from downlink.judging.traces import open_link
 from downlink.storage.campaigns.annotation_store import annotations_over
 from downlink.storage.results import judgement_store
 from downlink.storage.runs import run_store
-from downlink.storage.tables import Exit, Run, RunFlow
+from downlink.storage.tables import Exit, Run
 from downlink.storage.unit import Unit
 
 MOST_MOMENTS = 2_000
@@ -61,21 +61,15 @@ def _of_flows(unit: Unit, run: Run) -> Iterator[Moment]:
         row for row in judgement_store.rows(unit, Exit, [run.id], ("reason", "quantities")) if row.detector in JUDGED
     ]
     for flow in run_store.flows_of(unit, run.id):
-        first_us = _first_byte_us(flow)
-        if first_us is None:
+        outcome, first_us = flow.sender_outcome, flow.first_byte_us
+        if outcome is None or first_us is None:
             continue
         yield Moment("first_byte", flow.flow, None, first_us, None)
         for verdict in verdicts:
             if verdict.flow == flow.flow and verdict.is_decidable and verdict.exit_us is not None:
                 yield Moment(JUDGED[verdict.detector], flow.flow, None, first_us + verdict.exit_us, None)
-        last_us = (flow.sender_outcome or {}).get("last_byte_us")
-        if last_us is not None:
-            yield Moment("end", flow.flow, None, last_us, None)
-
-
-def _first_byte_us(flow: RunFlow) -> int | None:
-    found: int | None = (flow.sender_outcome or {}).get("first_byte_us")
-    return found
+        if outcome.last_byte_us is not None:
+            yield Moment("end", flow.flow, None, outcome.last_byte_us, None)
 
 
 def _of_link(unit: Unit, run: Run) -> Iterator[Moment]:
