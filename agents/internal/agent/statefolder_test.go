@@ -135,7 +135,8 @@ func TestAJournalOf4ed48422RestoresItsHost(t *testing.T) {
 func TestPauseVolumeAndObservationsOf4ed48422Hold(t *testing.T) {
 	c := stateOf4ed48422(t, "receiver", "https://downlink.example")
 	then := time.Date(2026, 11, 28, 19, 0, 0, 0, time.Local)
-	require.Equal(t, &pause.Pause{Until: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC), Why: "the link is ours today"}, pause.Read(c.StateDir, then))
+	paused := &pause.Pause{Until: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC), Why: "the link is ours today"}
+	require.Equal(t, paused, pause.Read(c.StateDir, then))
 	month, err := volume.Open(c.StateDir, c.Policy.MonthlyBytes, c.Policy.ResetDay).Month(then)
 	require.NoError(t, err)
 	require.Equal(t, int64(2_215_332), month.Used)

@@ -13,7 +13,7 @@ import (
 	"downlink/agents/internal/intcp"
 )
 
-// By which socket a node is reached, and reaches others.
+// The sockets of a node, and the addresses on both of their sides.
 
 // door is one socket.
 type door struct {
