@@ -70,8 +70,8 @@ def get(api: ApiProcess, path: str) -> object:
 
 
 def runs_in(api: ApiProcess, path: str) -> int:
-    found = api.client.get(path).raise_for_status().json()
-    return sum(lane["runs"] for link in found["links"] for lane in link["lanes"])
+    calendar = api.client.get(path).raise_for_status().json()
+    return sum(lane["runs"] for link in calendar["links"] for lane in link["lanes"])
 
 
 def rows(size: Size, opened: Opened = database) -> Iterator[Row]:

@@ -141,8 +141,8 @@ def get(api: ApiProcess, campaign: str, path: str) -> bytes:
 def post(api: ApiProcess, path: str, **body: object) -> Mapping[str, object]:
     answer = api.client.post(f"{API}{path}", json=body or None)
     assert answer.is_success, answer.text
-    found: Mapping[str, object] = answer.json()
-    return found
+    parsed: Mapping[str, object] = answer.json()
+    return parsed
 
 
 def changed_s(engine: Engine, campaign: str) -> float:

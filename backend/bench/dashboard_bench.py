@@ -34,9 +34,9 @@ FULL, TINY = Size(5), Size(1)
 
 def visits(address: str, campaign: object, times: int, *network: str) -> list[dict[str, float]]:
     """Measure the way of a browser without a cache to the campaign's first chart."""
-    place = ("--base-url", address, *ACCOUNT, "--path", f"/campaigns/{campaign}", "--times", str(times))
-    said = run_script("first-plot.mjs", *place, *network, timeout_s=500)
-    return [json.loads(line) for line in said.splitlines()]
+    options = ("--base-url", address, *ACCOUNT, "--path", f"/campaigns/{campaign}", "--times", str(times))
+    output = run_script("first-plot.mjs", *options, *network, timeout_s=500)
+    return [json.loads(line) for line in output.splitlines()]
 
 
 def rows(size: Size, opened: Opened = database) -> Iterator[Row]:
@@ -45,9 +45,9 @@ def rows(size: Size, opened: Opened = database) -> Iterator[Row]:
             add_account(unit)
             campaign, _ = load_archive(unit, ARCHIVE.read_bytes())
         with running_api(home, units, dashboard_dir=DASHBOARD) as api:
-            found = visits(api.address, campaign, size.visits)
+            visited = visits(api.address, campaign, size.visits)
     for name, key, unit_name, goal in FIGURES:
-        yield Row(name, median(visit[key] for visit in found), unit_name, goal=goal)
+        yield Row(name, median(visit[key] for visit in visited), unit_name, goal=goal)
 
 
 if __name__ == "__main__":

@@ -129,15 +129,15 @@ def make_uploads(agent: BenchAgent, run: str, count: int) -> list[Upload]:
 
 def bundles(uploads: Sequence[Upload]) -> list[Upload]:
     """The same chunks, as many to a request as fit into BUNDLE_BYTES."""
-    found: list[Upload] = []
+    bodies: list[Upload] = []
     for path, chunk, headers in uploads:
         *_, flow, end, sequence = path.split("/")
-        said = {"flow": int(flow), "point": end, "sequence": int(sequence), "size": len(chunk)}
-        line = json.dumps({**said, "sha256": headers["X-Content-SHA256"]}).encode() + b"\n"
-        if not found or len(found[-1][1]) + len(line) + len(chunk) > BUNDLE_BYTES:
-            found.append((path.partition("/traces/")[0] + "/chunks", b"", headers))
-        found[-1] = (found[-1][0], found[-1][1] + line + chunk, headers)
-    return found
+        header = {"flow": int(flow), "point": end, "sequence": int(sequence), "size": len(chunk)}
+        line = json.dumps({**header, "sha256": headers["X-Content-SHA256"]}).encode() + b"\n"
+        if not bodies or len(bodies[-1][1]) + len(line) + len(chunk) > BUNDLE_BYTES:
+            bodies.append((path.partition("/traces/")[0] + "/chunks", b"", headers))
+        bodies[-1] = (bodies[-1][0], bodies[-1][1] + line + chunk, headers)
+    return bodies
 
 
 def send_all(port: int, uploads: Sequence[Upload], method: str = "PUT", clients: int = CLIENTS) -> float:

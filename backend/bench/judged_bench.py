@@ -115,11 +115,11 @@ def fill(unit: Unit, size: Size) -> tuple[UUID, int]:
 def reanalyse(api: httpx.Client, campaign: UUID, runs: int) -> None:
     """Re-analyse a campaign, from the order to the report."""
     path = f"/campaigns/{campaign}/reanalysis"
-    found = api.post(path).raise_for_status().json()
-    while found["state"] == "running":
+    state = api.post(path).raise_for_status().json()
+    while state["state"] == "running":
         time.sleep(0.25)
-        found = api.get(path).raise_for_status().json()
-    assert (found["runs"], found["outdated"]) == (runs, 0), found
+        state = api.get(path).raise_for_status().json()
+    assert (state["runs"], state["outdated"]) == (runs, 0), state
 
 
 def reanalysis(api: httpx.Client, campaign: UUID, samples: int, size: Size) -> Row:
@@ -144,8 +144,8 @@ def answers(api: httpx.Client, campaign: UUID, size: Size) -> Iterator[Row]:
 def asked(campaign: UUID, spec: Mapping[str, Any]) -> dict[str, str]:
     """Name to path of what is stored with a report, and of what is made of it."""
     another = f"statistics?phase=steady&baseline={quote(spec['conditions'][-1]['name'])}"
-    place = f"side={campaign}/1/{quote(spec['links'][0])}/"
-    sides = "&".join(place + quote(each["name"]) for each in spec["conditions"])
+    side = f"side={campaign}/1/{quote(spec['links'][0])}/"
+    sides = "&".join(side + quote(each["name"]) for each in spec["conditions"])
     stored = {each: each for each in ("statistics", "exits", "limits", "values", "report")}
     own = {"another baseline": another, **stored}
     return {name: f"/campaigns/{campaign}/{path}" for name, path in own.items()} | {

@@ -63,11 +63,11 @@ def fill(unit: Unit, size: Size) -> None:
 
 def checks(value: float) -> str:
     """Return the checks of two flows against two expectations."""
-    found = [Check(each, "overall.rtt_ms", flow, value, None, 700.0) for each in (1, 2) for flow in (1, 2)]
-    return json.dumps([each.to_dict() for each in found])
+    made = [Check(each, "overall.rtt_ms", flow, value, None, 700.0) for each in (1, 2) for flow in (1, 2)]
+    return json.dumps([each.to_dict() for each in made])
 
 
-def find_outside(units: UnitFactory, each: int, found: int) -> UUID:
+def find_outside(units: UnitFactory, each: int, count: int) -> UUID:
     """Let every run, or every second one, lie outside, and so many be found at once; the channel that is to hear of it."""
     with units() as unit:
         unit.session.execute(text("DELETE FROM channels"))
@@ -77,13 +77,13 @@ def find_outside(units: UnitFactory, each: int, found: int) -> UUID:
         ).id
     with units() as unit:
         unit.session.execute(text(JUDGED), {"each": each, "outside": checks(900.0), "inside": checks(600.0)})
-        unit.session.execute(text(FOUND_OUTSIDE), {"each": each, "found": found})
+        unit.session.execute(text(FOUND_OUTSIDE), {"each": each, "found": count})
     return channel
 
 
-def collect(units: UnitFactory, found: int) -> None:
+def collect(units: UnitFactory, count: int) -> None:
     """Collect notifications as the conductor does, until it has seen all of the log."""
-    for _ in range(-(-found // notices.MOST_AT_ONCE) + 1):
+    for _ in range(-(-count // notices.MOST_AT_ONCE) + 1):
         with units() as unit:
             notices.collect(unit, NOW)
 

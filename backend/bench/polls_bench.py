@@ -96,7 +96,7 @@ class Fleet:
         return time.monotonic() - began
 
     def _request(self, number: int) -> bytes:
-        said = {
+        document = {
             "protocol": PROTOCOL,
             "status": "idle",
             "run_id": None,
@@ -105,7 +105,7 @@ class Fleet:
             "progress": None,
             "spool": [],
         }
-        body = json.dumps({**said, "host": None, "wait_s": self.wait_s}).encode()
+        body = json.dumps({**document, "host": None, "wait_s": self.wait_s}).encode()
         head = f"POST {API}/agent/poll HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {self.secrets[number]}\r\n"
         return f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
 
@@ -146,10 +146,10 @@ def cpu_s(pid: int) -> float:
 async def ready_times_s(address: str, seconds: float) -> list[float]:
     command = [sys.executable, ready_times.__file__, address, str(seconds)]
     asking = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
-    said, _ = await asking.communicate()
+    output, _ = await asking.communicate()
     assert asking.returncode == 0, "the process that asks /readyz has failed"
-    found: list[float] = json.loads(said)
-    return found
+    times_s: list[float] = json.loads(output)
+    return times_s
 
 
 @dataclass(frozen=True)
@@ -209,17 +209,17 @@ def tick(units: UnitFactory) -> None:
     conductor.tick(units, datetime.now(UTC))
 
 
-def rows_of(name: str, fleet: Fleet, found: Measured) -> Iterator[Row]:
-    processor = 100 * max(found.used_s) / found.wall_s
+def rows_of(name: str, fleet: Fleet, measured: Measured) -> Iterator[Row]:
+    processor = 100 * max(measured.used_s) / measured.wall_s
     yield Row(f"{name}: processor of each", processor, "% of a core", goal="<= 35")
-    yield Row(f"{name}: a poll", 1e3 * sum(found.used_s) / found.polls, "CPU ms", goal="<= 1.5")
-    p99_s = sorted(found.ready_s)[int(len(found.ready_s) * 0.99)]
+    yield Row(f"{name}: a poll", 1e3 * sum(measured.used_s) / measured.polls, "CPU ms", goal="<= 1.5")
+    p99_s = sorted(measured.ready_s)[int(len(measured.ready_s) * 0.99)]
     yield Row(f"{name}: /readyz, p99", 1e3 * p99_s, "ms", goal="<= 50")
-    expected, remark = len(fleet.secrets) * found.wall_s / fleet.wait_s, f"{len(fleet.failures)} failed"
-    yield Row(f"{name}: polls answered", found.polls, "polls", expected, ">= 0.95", remark)
+    expected, remark = len(fleet.secrets) * measured.wall_s / fleet.wait_s, f"{len(fleet.failures)} failed"
+    yield Row(f"{name}: polls answered", measured.polls, "polls", expected, ">= 0.95", remark)
     slowest = f"{name}: order to its agent, slowest of 20"
-    remark = f"of {len(found.late_s)} orders"
-    yield Row(slowest, 1e3 * max(found.late_s), "ms", goal="<= 1000", remark=remark)
+    remark = f"of {len(measured.late_s)} orders"
+    yield Row(slowest, 1e3 * max(measured.late_s), "ms", goal="<= 1000", remark=remark)
 
 
 def rows(size: Size, opened: Opened = database) -> Iterator[Row]:

@@ -17,17 +17,17 @@ EVERY_S = 0.05
 
 def times_s(address: str, seconds: float) -> list[float]:
     connection = HTTPConnection(urlsplit(address).netloc, timeout=30)
-    found = []
+    times = []
     for number in range(round(seconds / EVERY_S)):
         began = time.perf_counter()
         connection.request("GET", "/readyz")
         answer = connection.getresponse()
         answer.read()
-        found.append(time.perf_counter() - began)
+        times.append(time.perf_counter() - began)
         if answer.status != 200:
             sys.exit(f"/readyz answered {answer.status} to request {number}")
         time.sleep(EVERY_S)
-    return found
+    return times
 
 
 if __name__ == "__main__":

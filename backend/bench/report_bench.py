@@ -84,8 +84,8 @@ def report_of(series: Sequence[FlowSeries], objects: Sequence[Mapping[str, NDArr
 
 
 def metrics_of(one: FlowSeries) -> NDArray[np.float64]:
-    (found,) = run_metrics([one], [0.0], Phases(), 144e6)
-    return np.array([list(phase.values()) for phase in found.values()], dtype=np.float64)
+    (metrics,) = run_metrics([one], [0.0], Phases(), 144e6)
+    return np.array([list(phase.values()) for phase in metrics.values()], dtype=np.float64)
 
 
 def from_traces(traces: Sequence[tuple[Columns, Columns]]) -> None:

@@ -51,11 +51,11 @@ def rows(size: Size) -> Iterator[Row]:
     times: dict[str, list[tuple[float, float]]] = {"a new cluster": [], "a cluster that is there": []}
     for _ in range(size.rounds):
         with tempfile.TemporaryDirectory(prefix="downlink-bench-") as folder:
-            for found in times.values():
-                found.append(start_and_stop(Path(folder) / "home"))
-    for kind, found in times.items():
-        yield Row(f"stack start to ready, {kind}", median(ready for ready, _ in found), "s", goal="<= 6")
-    yield Row("stack stop", median(stop for found in times.values() for _, stop in found), "s", goal="<= 3")
+            for of_kind in times.values():
+                of_kind.append(start_and_stop(Path(folder) / "home"))
+    for kind, of_kind in times.items():
+        yield Row(f"stack start to ready, {kind}", median(ready for ready, _ in of_kind), "s", goal="<= 6")
+    yield Row("stack stop", median(stop for of_kind in times.values() for _, stop in of_kind), "s", goal="<= 3")
 
 
 if __name__ == "__main__":

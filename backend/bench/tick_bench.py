@@ -97,11 +97,11 @@ def _add(campaign: object, names: tuple[str, str, str], state: str, cycle: int, 
     link, receiver, sender = names
     run_id = uuid4()
     facts = {"stop": {"seconds": 60}, "deadline_s": 102, "expected_s": 100, "base_rtt_ms": 600, "is_host_wide": False}
-    place = {"campaign_id": campaign, "link": link, "condition": "on", "cycle": cycle, "position": 1}
+    slot = {"campaign_id": campaign, "link": link, "condition": "on", "cycle": cycle, "position": 1}
     times = {"state_at": now, "due_at": now, "start_at": now if state == "running" else None}
     wake = {"wake_at": now + timedelta(hours=1) if state == "running" else None}
     _rows[Run].append(
-        {"id": run_id, "state": state, "tries": 0, "nominal_rate_bps": 10**8, **facts, **place, **times, **wake}
+        {"id": run_id, "state": state, "tries": 0, "nominal_rate_bps": 10**8, **facts, **slot, **times, **wake}
     )
     flow = {"sender": sender, "receiver": receiver, "asked_cc": "cubic", "cc_options": {}, "start_s": 0}
     _rows[RunFlow].append({"run_id": run_id, "flow": 1, **flow})

@@ -53,8 +53,8 @@ def write(units: UnitFactory, run_id: UUID, flow: int, contents: list[bytes]) ->
     """A trace in one transaction, as the seal has it."""
     with units() as unit:
         for number, parquet in enumerate(contents):
-            place = (run_id, flow, "sender", number * PART_CHUNKS)
-            add_part(unit, place, [MAX_SAMPLES] * PART_CHUNKS, parquet, datetime.now(UTC))
+            key = (run_id, flow, "sender", number * PART_CHUNKS)
+            add_part(unit, key, [MAX_SAMPLES] * PART_CHUNKS, parquet, datetime.now(UTC))
 
 
 def read(units: UnitFactory, run_id: UUID, flow: int) -> int:
@@ -68,8 +68,8 @@ def measure(
     """Chunks a second, the best of some rounds, each with both stores, so that both have the same machine."""
     best: dict[tuple[str, str], float] = {}
     for number in range(rounds):
-        for place, (name, units) in enumerate(stores.items()):
-            flow = 1_000 + 2 * number + place
+        for index, (name, units) in enumerate(stores.items()):
+            flow = 1_000 + 2 * number + index
             works: dict[str, Callable[[], object]] = {
                 "sealed": partial(write, units, run_id, flow, contents),
                 "read": partial(read, units, run_id, flow),
@@ -90,10 +90,10 @@ def rows(size: Size, opened: Opened = database) -> Iterator[Row]:
             load_archive(unit, ARCHIVE.read_bytes())
             run_id = unit.session.scalars(select(Run.id).limit(1)).one()
         stores = {"database": plain, "s3": UnitFactory(plain.engine, drop_jobs, store)}
-        found = measure(stores, run_id, [columns_to_parquet(whole_part())] * size.parts, size.rounds)
+        measured = measure(stores, run_id, [columns_to_parquet(whole_part())] * size.parts, size.rounds)
     for verb, goal in (("sealed", ">= 0.15"), ("read", ">= 0.25")):
         name = f"trace store: chunks {verb}, S3 beside the database"
-        yield Row(name, found[verb, "s3"], "chunks/s", found[verb, "database"], goal)
+        yield Row(name, measured[verb, "s3"], "chunks/s", measured[verb, "database"], goal)
 
 
 if __name__ == "__main__":

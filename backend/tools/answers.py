@@ -123,68 +123,68 @@ def study_flow(row: dict[str, Any], run_id: str, flow: int, number: int) -> dict
 
 def study_chunks(chunks: Chunks, source: str, run_id: str, flow: int, number: int) -> Chunks:
     """The example's; every fifth run has an ACK trace at its sender, every seventh trace lacks its last chunk."""
-    own = [(place, content) for place, content in chunks if place["run_id"] == source]
+    own = [(header, content) for header, content in chunks if header["run_id"] == source]
     if number % 5 == 0:
         columns = parquet_to_columns((TESTS / "data" / "exits" / f"{ACK_TRACES[number // 5 % 5]}.parquet").read_bytes())
         size = len(columns["elapsed_us"])
         pieces = [{name: each[at : at + 5_000] for name, each in columns.items()} for at in range(0, size, 5_000)]
-        sender = next(place for place, _ in own if place["end"] == "sender")
+        sender = next(header for header, _ in own if header["end"] == "sender")
         own = [each for each in own if each[0]["end"] != "sender"]
         own += [
             ({**sender, "sequence": at, "samples": len(each["elapsed_us"])}, columns_to_parquet(each))
             for at, each in enumerate(pieces)
         ]
     elif number % 7 == 1:
-        own = [(place, content) for place, content in own if place["end"] != "sender" or place["sequence"] == 0]
+        own = [(header, content) for header, content in own if header["end"] != "sender" or header["sequence"] == 0]
     member = "traces/{}/{}-{}-{}.parquet"
     return [
         (
             {
-                **place,
+                **header,
                 "run_id": run_id,
                 "flow": flow,
-                "member": member.format(run_id, flow, place["end"], place["sequence"]),
+                "member": member.format(run_id, flow, header["end"], header["sequence"]),
             },
             content,
         )
-        for place, content in own
+        for header, content in own
     ]
 
 
 def joined_chunks(made: Chunks) -> Chunks:
     """Join consecutive chunks to one file, 16 at most."""
-    found: Chunks = []
-    for place, content in made:
+    joined: Chunks = []
+    for header, content in made:
         nothing: tuple[dict[str, Any], bytes] = {}, b""
-        first, parts = found[-1] if found else nothing
+        first, parts = joined[-1] if joined else nothing
         at: int = first["joined_to"] if "joined_to" in first else first.get("sequence", 0)
-        is_next = all(first.get(key) == place[key] for key in ("run_id", "flow", "end"))
-        if is_next and place["sequence"] == first["sequence"] + 1 < at + 16:
-            own = {**place, "member": first["member"], "joined_to": at}
-            found.append((own, columns_to_parquet(trace_columns([parts, content]))))
+        is_next = all(first.get(key) == header[key] for key in ("run_id", "flow", "end"))
+        if is_next and header["sequence"] == first["sequence"] + 1 < at + 16:
+            own = {**header, "member": first["member"], "joined_to": at}
+            joined.append((own, columns_to_parquet(trace_columns([parts, content]))))
         else:
-            found.append((place, content))
-    return found
+            joined.append((header, content))
+    return joined
 
 
 def study_trace(row: dict[str, Any], made: Chunks, key: tuple[str, int, str]) -> dict[str, Any]:
-    own = [place for place, _ in made if (place["run_id"], place["flow"], place["end"]) == key]
-    samples = sum(place["samples"] for place in own)
+    own = [header for header, _ in made if (header["run_id"], header["flow"], header["end"]) == key]
+    samples = sum(header["samples"] for header in own)
     return {**row, "run_id": key[0], "flow": key[1], "end": key[2], "samples": samples, "chunks": len(own)}
 
 
 def read_archive() -> tuple[Rows, Chunks]:
     with zipfile.ZipFile(ARCHIVE) as archive:
         places = json.loads(archive.read("chunks.json"))
-        return json.loads(archive.read("rows.json")), [(place, archive.read(place["member"])) for place in places]
+        return json.loads(archive.read("rows.json")), [(header, archive.read(header["member"])) for header in places]
 
 
 def pack_archive(rows: Rows, chunks: Chunks) -> bytes:
-    places = [place for place, _ in chunks]
-    members = {place["member"]: content for place, content in chunks}
+    places = [header for header, _ in chunks]
+    members = {header["member"]: content for header, content in chunks}
     members |= {"rows.json": json.dumps(rows).encode(), "chunks.json": json.dumps(places).encode()}
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
-    form = "dl-archive/2" if any("joined_to" in place for place in places) else "dl-archive/1"
+    form = "dl-archive/2" if any("joined_to" in header for header in places) else "dl-archive/1"
     manifest = {"format": form, "campaign_id": str(STUDY), "sha256": digests}
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w") as archive:
@@ -244,8 +244,8 @@ class Writer:
         content = re.sub(rb'"(report_wanted|version|tries)": ?\d+', rb'"\1":N', content)
         (self._folder / file).write_bytes(content.replace(b"},{", b"},\n{").replace(b"}, {", b"}, \n{"))
 
-    def _number(self, found: re.Match[bytes]) -> bytes:
-        return b"id-%d" % self._seen.setdefault(found[0], len(self._seen))
+    def _number(self, match: re.Match[bytes]) -> bytes:
+        return b"id-%d" % self._seen.setdefault(match[0], len(self._seen))
 
 
 if __name__ == "__main__":

@@ -57,8 +57,8 @@ def read_pip_audit(out: str, err: str) -> Audit:
         return Audit(not_checked=last_line(err))
     skipped = [package["name"] for package in packages if "skip_reason" in package]
     judged = [package for package in packages if "skip_reason" not in package]
-    found = [f"{p['name']} {p['version']}: {v['id']}" for p in judged for v in p["vulns"]]
-    return Audit(len(judged), found, f"the service does not know {len(skipped)} packages" if skipped else "")
+    findings = [f"{p['name']} {p['version']}: {v['id']}" for p in judged for v in p["vulns"]]
+    return Audit(len(judged), findings, f"the service does not know {len(skipped)} packages" if skipped else "")
 
 
 def npm_audit() -> Audit:
@@ -75,8 +75,8 @@ def read_npm_audit(out: str, err: str) -> Audit:
         return Audit(
             not_checked=f"the service answered {answer.get('statusCode', 'nothing')} {answer.get('message', '')}".strip()
         )
-    found = [f"{name}: {entry['severity']}" for name, entry in answer["vulnerabilities"].items()]
-    return Audit(answer["metadata"]["dependencies"]["total"], found)
+    findings = [f"{name}: {entry['severity']}" for name, entry in answer["vulnerabilities"].items()]
+    return Audit(answer["metadata"]["dependencies"]["total"], findings)
 
 
 def go_audit() -> Audit:
@@ -88,18 +88,18 @@ def read_govulncheck(out: str, err: str, code: int) -> Audit:
     messages = list(json_stream(out))
     if code != 0:
         return Audit(not_checked=last_line("\n".join(line for line in err.splitlines() if "exit status" not in line)))
-    found = sorted({message["finding"]["osv"] for message in messages if "finding" in message})
+    findings = sorted({message["finding"]["osv"] for message in messages if "finding" in message})
     modules = next((len(message["SBOM"].get("modules", [])) for message in messages if "SBOM" in message), 0)
-    return Audit(modules, found)
+    return Audit(modules, findings)
 
 
 def json_stream(text: str) -> list[dict[str, Any]]:
     """The JSON documents in text, one after the other."""
-    decoder, found, at = json.JSONDecoder(), [], 0
+    decoder, objects, at = json.JSONDecoder(), [], 0
     while (at := next((i for i in range(at, len(text)) if not text[i].isspace()), len(text))) < len(text):
         document, at = decoder.raw_decode(text, at)
-        found.append(document)
-    return found
+        objects.append(document)
+    return objects
 
 
 AUDITS: dict[str, Callable[[], Audit]] = {"Python": python_audit, "npm": npm_audit, "Go": go_audit}

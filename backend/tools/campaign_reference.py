@@ -26,21 +26,21 @@ def reference() -> str:
 def _keys(node: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str, str, str]]:
     for key, raw in node["properties"].items():
         inner = first_shape(raw)
-        place = f"{path}.{key}".strip(".")
+        key_path = f"{path}.{key}".strip(".")
         items = first_shape(inner.get("items", {}))
         is_settings = "net.ipv4.tcp_rmem" in inner.get("properties", {})
         default = "required" if key in node.get("required", ()) else _default(raw)
         takes = "settings by name (settings.csv)" if is_settings else _takes(inner, items)
         yield (
-            place,
+            key_path,
             takes,
             default,
             str(raw.get("description", inner.get("description", ""))).rstrip("."),
         )
         if not is_settings and "properties" in inner:
-            yield from _keys(inner, place)
+            yield from _keys(inner, key_path)
         if "properties" in items:
-            yield from _keys(items, f"{place}[]")
+            yield from _keys(items, f"{key_path}[]")
 
 
 def _default(node: Mapping[str, Any]) -> str:

@@ -99,8 +99,8 @@ def drawing() -> str:
         ("agents (groups of packages)", floors_of(agent_arrows()), agent_arrows()),
     ):
         count = sum(map(len, arrows.values()))
-        said = f"{title}: {len(arrows)} rooms on {len(floors)} floors, {count} arrows"
-        parts.append(f'<text class="title" x="{MARGIN}" y="{y + 18}">{said}</text>')
+        description = f"{title}: {len(arrows)} rooms on {len(floors)} floors, {count} arrows"
+        parts.append(f'<text class="title" x="{MARGIN}" y="{y + 18}">{description}</text>')
         parts += _house(floors, arrows, y + TITLE_HEIGHT)
         y += TITLE_HEIGHT + FLOOR_HEIGHT * len(floors)
     body = "\n".join(parts)
@@ -133,12 +133,12 @@ def _house(floors: Sequence[Sequence[str]], arrows: Arrows, top: int) -> Iterato
 def _centres(rooms: Sequence[str], shift: int) -> list[int]:
     """Return the centres of a floor's boxes, with equal gaps, in px. shift: to the right, so that arrows pass beside boxes."""
     gap = (WIDTH - 2 * MARGIN - sum(map(_width, rooms))) / (len(rooms) + 1)
-    x, found = float(MARGIN + shift), []
+    x, centres = float(MARGIN + shift), []
     for room in rooms:
         x += gap + _width(room) / 2
-        found.append(round(x))
+        centres.append(round(x))
         x += _width(room) / 2
-    return found
+    return centres
 
 
 def _width(room: str) -> int:

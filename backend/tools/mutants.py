@@ -62,17 +62,17 @@ class Mutant:
 
 
 def sites(module: Path) -> dict[tuple[int, int], list[tuple[str, int]]]:
-    """Find the positions in a module that can be changed, and by which operators."""
-    found: dict[tuple[int, int], list[tuple[str, int]]] = {}
+    """Find the positions in a module that can be changed, with the operators for each."""
+    sites_of: dict[tuple[int, int], list[tuple[str, int]]] = {}
     nodes = list(ast_nodes(get_ast_from_path(module)))
     for name in sorted(operator_names()):
         operator = get_operator(name)
         if operator.arguments():
             continue
-        places = (place for node in nodes for place in operator().mutation_positions(node))
+        places = (position for node in nodes for position in operator().mutation_positions(node))
         for occurrence, (start, _) in enumerate(places):
-            found.setdefault(start, []).append((name, occurrence))
-    return found
+            sites_of.setdefault(start, []).append((name, occurrence))
+    return sites_of
 
 
 def draw(modules: Sequence[Path], dice: random.Random) -> Iterator[Mutant]:
@@ -136,12 +136,12 @@ def is_killed(mutant: Mutant, bench: Path, python: Path) -> bool:
 def in_order(module: str, bench: Path) -> list[list[str]]:
     """The test files that can see the module: those that import it notice soonest, then those of its room, then the others."""
     first, name = module.split("/")[1], module.removesuffix(".py").replace("/", ".")
-    found: dict[tuple[bool, bool], list[str]] = {}
+    lines: dict[tuple[bool, bool], list[str]] = {}
     for room in SEEN_BY[first]:
         for file in sorted((bench / "tests" / room).rglob("test_*.py")):
             key = name not in file.read_text(), room != first
-            found.setdefault(key, []).append(str(file.relative_to(bench.parent)))
-    return [found[key] for key in sorted(found)]
+            lines.setdefault(key, []).append(str(file.relative_to(bench.parent)))
+    return [lines[key] for key in sorted(lines)]
 
 
 def passes(files: Sequence[str], bench: Path, python: Path) -> bool:

@@ -96,8 +96,8 @@ def _steps(parts: Sequence[Part], seed: int) -> list[Step]:
 
 def _needed(parts: Sequence[Part]) -> set[str]:
     """Return the names of the installs that parts come after, and of those that these come after."""
-    found = {name for part in parts for name in part.after if name in INSTALLS}
-    return found | {name for each in found for name in INSTALLS[each].after}
+    needed = {name for part in parts for name in part.after if name in INSTALLS}
+    return needed | {name for each in needed for name in INSTALLS[each].after}
 
 
 def _step(part: Part, seed: int, names: Set[str]) -> Step:

@@ -43,7 +43,7 @@ def read_pytest(file: Path) -> Iterator[Test]:
 
 def read_go(file: Path) -> Iterator[Test]:
     """Yield the top-level tests of `go test -json`, and a failed one for each package that did not build or crashed."""
-    said: dict[tuple[str, str], list[str]] = defaultdict(list)
+    output: dict[tuple[str, str], list[str]] = defaultdict(list)
     failed: set[str] = set()
     for event in _events(file):
         package = str(event.get("Package") or event.get("ImportPath") or "").rpartition("/")[2]
@@ -51,12 +51,12 @@ def read_go(file: Path) -> Iterator[Test]:
         key = (package, test)
         match event.get("Action"):
             case "output" | "build-output":
-                said[key].append(event["Output"])
+                output[key].append(event["Output"])
             case ("pass" | "fail" | "skip") as action if test and "/" not in event["Test"]:
                 failed |= {package} if action == "fail" else set()
-                yield _go_test(key, action, event, said)
+                yield _go_test(key, action, event, output)
             case "fail" if not test and package not in failed:
-                yield Test(f"{package} (package)", 0, "failed", "".join(said[key]))
+                yield Test(f"{package} (package)", 0, "failed", "".join(output[key]))
 
 
 def _events(file: Path) -> Iterator[dict[str, Any]]:
@@ -67,9 +67,11 @@ def _events(file: Path) -> Iterator[dict[str, Any]]:
             yield {"Action": "output", "Package": "go", "Output": f"{line}\n"}
 
 
-def _go_test(key: tuple[str, str], action: str, event: dict[str, Any], said: dict[tuple[str, str], list[str]]) -> Test:
+def _go_test(
+    key: tuple[str, str], action: str, event: dict[str, Any], output: dict[tuple[str, str], list[str]]
+) -> Test:
     verdict: dict[str, Verdict] = {"pass": "passed", "fail": "failed", "skip": "left"}
-    why = "" if action == "pass" else "".join(said[key])
+    why = "" if action == "pass" else "".join(output[key])
     return Test("/".join(key), float(event.get("Elapsed") or 0), verdict[action], why)
 
 

@@ -23,18 +23,18 @@ TERMINAL_STOP_S = 90.0
 
 def read_step(text: str) -> Step:
     """A step as the command line names it: NAME[:AFTER,AFTER][~SECONDS][!]=COMMAND."""
-    found = re.match(
+    match = re.match(
         r"(?P<name>[\w.-]+)(:(?P<after>[\w.,-]+))?(~(?P<usual>\d+))?(?P<has>!)?=(?P<command>.+)", text, re.DOTALL
     )
-    if not found:
+    if not match:
         raise ValueError(f"{text!r} is no step; write NAME[:AFTER,AFTER][~SECONDS][!]=COMMAND")
     return Step(
-        found["name"],
-        found["command"],
-        tuple(filter(None, (found["after"] or "").split(","))),
-        usual_s=float(found["usual"] or Step.usual_s),
-        has_terminal=bool(found["has"]),
-        stop_s=TERMINAL_STOP_S if found["has"] else STOP_S,
+        match["name"],
+        match["command"],
+        tuple(filter(None, (match["after"] or "").split(","))),
+        usual_s=float(match["usual"] or Step.usual_s),
+        has_terminal=bool(match["has"]),
+        stop_s=TERMINAL_STOP_S if match["has"] else STOP_S,
     )
 
 

@@ -72,7 +72,7 @@ def run(
     folder: Path = FOLDER,
     stops_at_failure: bool = False,
 ) -> list[Outcome]:
-    """Run each step once those it comes after have ended well; answer what came of each, in the order given.
+    """Run each step once those it comes after have ended well; return the outcome of each, in the order given.
 
     A step that comes after one that failed does not run. stops_at_failure: the others are ended then, unless a step of the
     terminal runs or still can. Ctrl-C, SIGTERM and SIGHUP end all steps, then raise

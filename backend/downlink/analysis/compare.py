@@ -74,13 +74,13 @@ def sign_flip_p(differences: Floats, seed: int) -> float:
 
 def sign_flip_ps(questions: Sequence[Floats], seed: int) -> Floats:
     """The same of many at once: those of so many cycles share their patterns of signs, and one matrix product."""
-    found = np.ones(len(questions))
+    p_values = np.ones(len(questions))
     for n in {len(each) for each in questions if len(each) > 1}:
         alike = [index for index, each in enumerate(questions) if len(each) == n and np.any(each)]
         for first in range(0, len(alike), MAX_AT_ONCE):
             part = alike[first : first + MAX_AT_ONCE]
-            found[part] = _flip_ps(np.array([questions[index] for index in part]), seed)
-    return found
+            p_values[part] = _flip_ps(np.array([questions[index] for index in part]), seed)
+    return p_values
 
 
 def _flip_ps(differences: Floats, seed: int) -> Floats:

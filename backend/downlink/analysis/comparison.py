@@ -129,14 +129,14 @@ def compare_sides(
     p values are adjusted for all of them (decision 0105).
     """
     bases = {(side.link, side.flow): side for side in sides if side.condition == baseline}
-    found = [
+    comparisons = [
         each
         for side in sides
         if side.condition != baseline and (side.link, side.flow) in bases
         for each in _against(side, bases[side.link, side.flow], columns, seed)
     ]
-    tested = dict(_tests(found, primary, seed, {} if is_declared else _beside(sides, baseline, columns, primary)))
-    return tuple(replace(each, tested=tested.get(index)) for index, each in enumerate(found))
+    tested = dict(_tests(comparisons, primary, seed, {} if is_declared else _beside(sides, baseline, columns, primary)))
+    return tuple(replace(each, tested=tested.get(index)) for index, each in enumerate(comparisons))
 
 
 def _paired(side: Side, base: Side) -> tuple[Floats, Floats]:
@@ -171,13 +171,13 @@ def _against(side: Side, base: Side, columns: Sequence[Place], seed: int) -> Ite
 
 
 def _tests(
-    found: Sequence[Comparison], primary: Sequence[Place], seed: int, beside: Mapping[Place, Sequence[Pair]]
+    comparisons: Sequence[Comparison], primary: Sequence[Place], seed: int, beside: Mapping[Place, Sequence[Pair]]
 ) -> Iterator[tuple[int, Tested]]:
     """beside: further pairs that the same question was open to."""
-    for place in primary:
-        family = [index for index, each in enumerate(found) if (each.phase, each.metric) == place]
-        pairs = [(found[index].own, found[index].base) for index in family]
-        judged = judge_family([*pairs, *beside.get(place, ())], seed)
+    for quantity in primary:
+        family = [index for index, each in enumerate(comparisons) if (each.phase, each.metric) == quantity]
+        pairs = [(comparisons[index].own, comparisons[index].base) for index in family]
+        judged = judge_family([*pairs, *beside.get(quantity, ())], seed)
         yield from zip(family, judged[: len(family)], strict=True)
 
 
@@ -185,14 +185,14 @@ def _beside(
     sides: Sequence[Side], baseline: str, columns: Sequence[Place], primary: Sequence[Place]
 ) -> Mapping[Place, Sequence[Pair]]:
     """All pairs of conditions of a link and flow that the baseline has no part in."""
-    asked = [place for place in primary if place in columns]
-    at = [columns.index(place) for place in asked]
+    asked = [quantity for quantity in primary if quantity in columns]
+    at = [columns.index(quantity) for quantity in asked]
     known = [replace(side, values=side.values[:, at]) for side in sides if side.condition != baseline]
     groups: dict[tuple[str, int], list[Side]] = {}
     for side in known:
         groups.setdefault((side.link, side.flow), []).append(side)
     pairs = [_paired(one, other) for group in groups.values() for one, other in combinations(group, 2)]
-    return {place: [(own[:, n], base[:, n]) for own, base in pairs] for n, place in enumerate(asked)}
+    return {quantity: [(own[:, n], base[:, n]) for own, base in pairs] for n, quantity in enumerate(asked)}
 
 
 def _ratio(own: Floats, base: Floats) -> float:

@@ -115,15 +115,15 @@ class FlowDelays:
     def of_phase(self, inside: NDArray[np.bool_]) -> Mapping[str, float]:
         """`PHASE_METRICS` over the seconds that are inside (seconds of the flow,); NaN where missing."""
         is_within = np.append(inside, False)[np.minimum(self.second, len(inside))]
-        found = {}
+        values = {}
         for name, kind in PHASE_METRICS.items():
             if kind in OF:
-                found[name] = self._phase_jitter(kind, inside)
+                values[name] = self._phase_jitter(kind, inside)
             elif kind in self.why or not is_within.any():
-                found[name] = math.nan
+                values[name] = math.nan
             else:
-                found[name] = float(np.average(self.delays_ms[kind][is_within], weights=self.weights[is_within]))
-        return found
+                values[name] = float(np.average(self.delays_ms[kind][is_within], weights=self.weights[is_within]))
+        return values
 
     def _phase_jitter(self, kind: str, inside: NDArray[np.bool_]) -> float:
         """Return the jitter over pairs of consecutive seconds that are both inside, in ms."""
@@ -169,8 +169,8 @@ def flow_delays(
         if name in delivered
     }
     second = np.maximum(since_us - first_byte_us, 0) // BIN_US
-    found = FlowDelays(second, rows_stand_for(block), delays_ms, clock.error_ms)
-    return replace(found, why=_reasons(found))
+    delays = FlowDelays(second, rows_stand_for(block), delays_ms, clock.error_ms)
+    return replace(delays, why=_reasons(delays))
 
 
 def _offered_us(sent: Columns, every_us: int) -> Ints:
@@ -194,16 +194,16 @@ def _none(why: Why, clock: Clock) -> FlowDelays:
     return FlowDelays(empty, empty, {}, clock.error_ms, dict.fromkeys(KINDS, why))
 
 
-def _reasons(found: FlowDelays) -> Mapping[str, Why]:
+def _reasons(delays: FlowDelays) -> Mapping[str, Why]:
     """A constant difference of the clocks is in every delay and in no difference of two: jitter needs no common clock."""
     why: dict[str, Why] = {}
-    if ONE_WAY not in found.delays_ms:
+    if ONE_WAY not in delays.delays_ms:
         why |= {ONE_WAY: Why.ORDER_ONLY, JITTER: Why.ORDER_ONLY}
-    mean_ms = float(np.average(found.delays_ms.get(ONE_WAY, found.delays_ms[IN_ORDER]), weights=found.weights))
-    if unsure := _of_clock(found.error_ms, mean_ms):
+    mean_ms = float(np.average(delays.delays_ms.get(ONE_WAY, delays.delays_ms[IN_ORDER]), weights=delays.weights))
+    if unsure := _of_clock(delays.error_ms, mean_ms):
         why |= dict.fromkeys(DELAYS, unsure) | why
     for kind in (each for each in OF if each not in why):
-        if not len(_steps(found.by_second[OF[kind]])):
+        if not len(_steps(delays.by_second[OF[kind]])):
             why[kind] = Why.TOO_SHORT
     return why
 

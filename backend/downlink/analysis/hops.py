@@ -87,7 +87,7 @@ def _edges(end_us: int) -> Ints:
 def _of_points(points: Sequence[Columns], edges_us: Ints) -> list[HopCourse]:
     """Relays that are hosts: a trace for each."""
     traces = [_Trace(each, edges_us) for each in points]
-    return [_course(place, None, above, below) for place, (above, below) in enumerate(pairwise(traces), 1)]
+    return [_course(hop, None, above, below) for hop, (above, below) in enumerate(pairwise(traces), 1)]
 
 
 def _of_sites(sender: Columns, sites: Columns, receiver: Columns, edges_us: Ints, is_further: bool) -> list[HopCourse]:
@@ -112,10 +112,10 @@ def _last_places(sites: Columns) -> Ints:
     return np.repeat(np.maximum.reduceat(place, begins), np.diff(begins, append=len(place)))
 
 
-def _course(place: int | None, nodes: list[int | None] | None, above: _End, below: _End) -> HopCourse:
+def _course(hop: int | None, nodes: list[int | None] | None, above: _End, below: _End) -> HopCourse:
     arrived = below.steps("arrived_bytes")
     return HopCourse(
-        place=place,
+        place=hop,
         nodes=nodes,
         asked_bps=_values(below.mean("asked_rate_bps")),
         arrived_bps=_values(None if arrived is None else 8e6 * arrived / below.step_us),
@@ -136,16 +136,16 @@ def _course(place: int | None, nodes: list[int | None] | None, above: _End, belo
 
 def _rtt_us(above: _End, below: _End) -> Floats | None:
     """Return the round trip of a hop in microseconds: by INTCP's requester, or by the sender of split TCP's connection."""
-    found = below.mean("hop_rtt_us", above_zero=True)
-    return above.mean("rtt_us", above_zero=True) if found is None else found
+    rtts = below.mean("hop_rtt_us", above_zero=True)
+    return above.mean("rtt_us", above_zero=True) if rtts is None else rtts
 
 
 def _in_ms(values_us: Floats | None) -> Floats | None:
     return None if values_us is None else values_us / 1e3
 
 
-def _values(found: Floats | None) -> Values | None:
-    return None if found is None else [None if np.isnan(each) else float(each) for each in found]
+def _values(values: Floats | None) -> Values | None:
+    return None if values is None else [None if np.isnan(each) else float(each) for each in values]
 
 
 class _End(ABC):
@@ -184,9 +184,9 @@ class _End(ABC):
         gauge = self._gauge(name)
         if gauge is None:
             return None
-        found = np.full(len(self.step_us) + 1, -np.inf)
-        np.maximum.at(found, self._step, gauge.astype(float))
-        return np.where(np.isinf(found[:-1]), np.nan, found[:-1])
+        most_of = np.full(len(self.step_us) + 1, -np.inf)
+        np.maximum.at(most_of, self._step, gauge.astype(float))
+        return np.where(np.isinf(most_of[:-1]), np.nan, most_of[:-1])
 
 
 COUNTED_AS = {"arrived_bytes": ("arrived_bytes", "received_bytes")}
@@ -240,11 +240,11 @@ class _Site(_End):
     @property
     def nodes(self) -> list[int | None]:
         """The last of each step."""
-        found: list[int | None] = [None] * len(self.step_us)
+        nodes_of: list[int | None] = [None] * len(self.step_us)
         for step, node in zip(self._step.tolist(), self._sites["site_node"][self._is_here].tolist(), strict=True):
-            if step < len(found):
-                found[step] = node
-        return found
+            if step < len(nodes_of):
+                nodes_of[step] = node
+        return nodes_of
 
     def _gauge(self, name: str) -> Ints | None:
         held = OF_SITES.get(name)

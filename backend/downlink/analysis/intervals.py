@@ -66,8 +66,8 @@ def ratio_intervals(above: ArrayLike, below: ArrayLike, axis: int = 0) -> Interv
     is_there = (own > 0) & (base > 0)
     logs = np.log(own, out=np.full(own.shape, np.nan), where=is_there)
     logs -= np.log(base, out=np.full(own.shape, np.nan), where=is_there)
-    found = mean_intervals(logs, axis)
-    return Intervals(np.exp(found.mean), np.exp(found.low), np.exp(found.high), found.sd, found.n)
+    intervals = mean_intervals(logs, axis)
+    return Intervals(np.exp(intervals.mean), np.exp(intervals.low), np.exp(intervals.high), intervals.sd, intervals.n)
 
 
 def held_within(mean: Floats, half: Floats, least: Floats, most: Floats) -> tuple[Floats, Floats]:

@@ -76,8 +76,8 @@ class LinkGroup:
 
 
 def _flow(flow: int, values: Floats) -> dict[str, Any]:
-    found = mean_intervals(values, least=LEAST, most=LOST_MOST)
-    return {"flow": flow, **{name: found[column].to_dict() for column, name in enumerate(LOST)}}
+    intervals = mean_intervals(values, least=LEAST, most=LOST_MOST)
+    return {"flow": flow, **{name: intervals[column].to_dict() for column, name in enumerate(LOST)}}
 
 
 def linked_places(phases: Sequence[str]) -> tuple[Place, ...]:
@@ -92,8 +92,8 @@ def link_groups(
     complete: Mapping[tuple[str, str], int],
 ) -> tuple[LinkGroup, ...]:
     """Group records by link, then condition in the campaign's order. phases: their names. complete: runs of each link and condition."""
-    place = {name: index for index, name in enumerate(conditions)}
-    ordered = sorted(records, key=lambda each: (each.link, place[each.condition], each.cycle))
+    rank = {name: index for index, name in enumerate(conditions)}
+    ordered = sorted(records, key=lambda each: (each.link, rank[each.condition], each.cycle))
     return tuple(
         _group(list(members), phases, complete)
         for _, members in groupby(ordered, key=lambda each: (each.link, each.condition))

@@ -41,8 +41,10 @@ def waits_ms(hop: HopLog, waiting_bytes: Ints) -> NDArray[np.float64]:
     0 where nothing waits, also in a gap; NaN where the queue outlasts the log."""
     ahead = hop.room_bytes + waiting_bytes
     waits = (np.interp(ahead, hop.room_bytes, hop.time_us) - hop.time_us) / 1e3
-    found: NDArray[np.float64] = np.where(waiting_bytes == 0, 0, np.where(ahead <= hop.room_bytes[-1:], waits, np.nan))
-    return found
+    waits_of: NDArray[np.float64] = np.where(
+        waiting_bytes == 0, 0, np.where(ahead <= hop.room_bytes[-1:], waits, np.nan)
+    )
+    return waits_of
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,8 @@ def _path_changes_s(columns: Mapping[str, Ints]) -> list[float]:
     if "down_path" not in columns:
         return []
     later = np.flatnonzero(np.diff(columns["down_path"])) + 1
-    found: list[float] = (columns["elapsed_us"][later] / 1e6).tolist()
-    return found
+    changes_s: list[float] = (columns["elapsed_us"][later] / 1e6).tolist()
+    return changes_s
 
 
 def _drawn_way(columns: Mapping[str, Ints], way: str, edges: Ints, lasts_s: NDArray[np.float64]) -> DrawnWay:
@@ -138,13 +140,13 @@ INTERRUPTIONS = {"outage": "outage_us", "handover": "gap_us"}
 
 def interruptions(columns: Mapping[str, Ints], ways: tuple[str, ...]) -> list[Interruption]:
     """Outages and handover gaps by their beginning. What the next row goes on with is one of them."""
-    found = [
+    gaps = [
         Interruption(kind, way, int(first), int(last))
         for kind, name in INTERRUPTIONS.items()
         for way in ways
         for first, last in _rising(columns["elapsed_us"], columns[f"{way}_{name}"])
     ]
-    return sorted(found, key=lambda each: (each.from_us, each.kind, each.way))
+    return sorted(gaps, key=lambda each: (each.from_us, each.kind, each.way))
 
 
 def _rising(elapsed_us: Ints, counter: Ints) -> Ints:

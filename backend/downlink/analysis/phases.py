@@ -41,14 +41,14 @@ def run_metrics(
     start_s: each flow's offset from the run's zero. delays: of each flow its blocks', where it kept a delivery table.
     """
     together_s = shared_end_s(series, start_s)
-    found = []
+    metrics = []
     for one, start, blocks in zip(series, start_s, delays or [None] * len(series), strict=True):
         inside = _phase_bins(one, start, together_s, phases)
         rows = [_metrics(one, each, nominal_rate_bps, blocks) for each in inside]
-        found.append(
+        metrics.append(
             {phase: dict(zip(METRICS, plain(row), strict=True)) for phase, row in zip(phases.names, rows, strict=True)}
         )
-    return found
+    return metrics
 
 
 def shared_end_s(series: Sequence[FlowSeries], start_s: Sequence[float]) -> float:
@@ -89,8 +89,8 @@ def _percentile_95(one: FlowSeries, inside: NDArray[np.bool_]) -> float:
     if one.rtts is None:
         return math.nan
     places = one.rtts.at_s.astype(np.intp)
-    found = one.rtts.rtt_ms[np.isin(places, np.flatnonzero(inside))]
-    return float(np.percentile(found, 95)) if len(found) else math.nan
+    rtts_ms = one.rtts.rtt_ms[np.isin(places, np.flatnonzero(inside))]
+    return float(np.percentile(rtts_ms, 95)) if len(rtts_ms) else math.nan
 
 
 def _mean(values: Floats) -> float:

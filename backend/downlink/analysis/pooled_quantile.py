@@ -29,8 +29,8 @@ class Counted:
 
     def up_to(self, values: Floats) -> Ints:
         """Count the values that are not above each of these."""
-        found: Ints = np.append(0, self.reached)[np.searchsorted(self.values, values, side="right")]
-        return found
+        counts: Ints = np.append(0, self.reached)[np.searchsorted(self.values, values, side="right")]
+        return counts
 
 
 @dataclass(frozen=True)
@@ -80,5 +80,5 @@ def _quantiles(runs: Sequence[Counted], share: float, weights: Floats) -> Floats
         reached = np.stack([run.up_to(grid[places]) for run in runs], axis=1)
         is_reached = np.einsum("ij,ij->i", weights, reached[which]) >= wanted
         low, high = np.where(is_reached, low, middle + 1), np.where(is_reached, middle, high)
-    found: Floats = grid[low]
-    return found
+    quantiles: Floats = grid[low]
+    return quantiles

@@ -24,15 +24,15 @@ def probe_series(columns: Columns, first_byte_us: int, duration_s: float | None 
     rtt_us = columns[RTT_FIELD]
     end_us = int(sent_us[-1]) if duration_s is None and len(sent_us) else round((duration_s or 0) * 1e6)
     bins = max(0, (end_us + LAST_BIN_TOLERANCE_US) // BIN_US)
-    place = sent_us // BIN_US
-    is_inside = (place >= 0) & (place < bins)
+    bin_of = sent_us // BIN_US
+    is_inside = (bin_of >= 0) & (bin_of < bins)
     is_lost = rtt_us < 0
     sent, lost, answered = (
-        np.bincount(place[is_inside & which], minlength=bins).astype(float)
-        for which in (np.ones(len(place), bool), is_lost, ~is_lost)
+        np.bincount(bin_of[is_inside & which], minlength=bins).astype(float)
+        for which in (np.ones(len(bin_of), bool), is_lost, ~is_lost)
     )
     came_back = is_inside & ~is_lost
-    sums_ms = np.bincount(place[came_back], weights=rtt_us[came_back] / 1e3, minlength=bins).astype(float)
+    sums_ms = np.bincount(bin_of[came_back], weights=rtt_us[came_back] / 1e3, minlength=bins).astype(float)
     rows = {"rtt_ms": divide(sums_ms, answered), "probe_loss_percent": 100 * divide(lost, sent)}
     absent = np.full(bins, np.nan)
     counted = {"probes_sent": sent, "probes_lost": lost}

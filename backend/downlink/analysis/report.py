@@ -68,9 +68,9 @@ class ObjectTimes:
     times_s: Intervals
 
     def to_dict(self) -> dict[str, Any]:
-        found = self.times_s.to_dict()
-        own = {f"{name}_s": found[name] for name in ("mean", "low", "high")}
-        return {"object_mb": self.sizes_mb.tolist(), **own, "n": found["n"]}
+        times = self.times_s.to_dict()
+        own = {f"{name}_s": times[name] for name in ("mean", "low", "high")}
+        return {"object_mb": self.sizes_mb.tolist(), **own, "n": times["n"]}
 
 
 @dataclass(frozen=True)
@@ -213,8 +213,8 @@ def build_report(
     order, the first is the baseline. primary: names of the metrics that are tested. nominal_rate_bps: per link, NaN where nobody knows
     it. seed: of the bootstrap and of sampled permutations; the same flows and seed make the same report.
     """
-    place = {name: index for index, name in enumerate(conditions)}
-    ordered = sorted(flows, key=lambda each: (each.link, place[each.condition], each.flow, each.cycle))
+    rank = {name: index for index, name in enumerate(conditions)}
+    ordered = sorted(flows, key=lambda each: (each.link, rank[each.condition], each.flow, each.cycle))
     together: dict[tuple[str, str], set[int]] = {}
     for each in ordered:
         if each.cc != PROBE:
@@ -228,14 +228,14 @@ def build_report(
         for (link, condition, _), members in groupby(ordered, key=lambda each: (each.link, each.condition, each.flow))
     )
     fairness = tuple(
-        found
+        outlier
         for _, members in groupby(groups, key=lambda group: (group.link, group.condition))
-        for found in _fairness(list(members))
+        for outlier in _fairness(list(members))
     )
     links = link_groups(logged, conditions, phases.names, _complete(flows))
     sides = [*(each.run_values for each in groups), *(each.run_values for each in links)]
     comparisons = compare_runs(sides, conditions[0], [place_of(name) for name in primary], seed)
-    outliers = tuple(found for group in groups for found in _outliers(group))
+    outliers = tuple(outlier for group in groups for outlier in _outliers(group))
     return Report(phases, tuple(primary), groups, links, fairness, comparisons, outliers)
 
 

@@ -105,48 +105,48 @@ class _Found:
 
 def reproduce(value: PublishedValue, material: Material, link: str) -> Reproduced:
     """One published value against the runs over a link."""
-    found = _find(value, material, link)
+    result = _find(value, material, link)
     shown = NAMED[value.metric]
     least, most = value.least - (value.tolerance or 0), value.most + (value.tolerance or 0)
     p = math.nan
-    if found.pairs is not None and math.isfinite(least) and math.isfinite(most) and least < most:
-        p = _equivalence(found, least, most)
-    estimate, low, high = (plain(each) for each in (found.estimate, found.low, found.high))
+    if result.pairs is not None and math.isfinite(least) and math.isfinite(most) and least < most:
+        p = _equivalence(result, least, most)
+    estimate, low, high = (plain(each) for each in (result.estimate, result.low, result.high))
     return Reproduced(
         value=value,
-        statistic=found.statistic,
+        statistic=result.statistic,
         unit=RATIO_UNIT if value.over else shown.shown_unit,
         estimate=estimate,
         low=low,
         high=high,
-        n=found.n,
-        not_within=found.not_within,
-        reading=_reading(value, found),
+        n=result.n,
+        not_within=result.not_within,
+        reading=_reading(value, result),
         equivalence_p=plain(p),
     )
 
 
-def _equivalence(found: _Found, least: float, most: float) -> float:
+def _equivalence(estimate: _Found, least: float, most: float) -> float:
     """Ratios are tested on the scale of their logarithms, as their interval is made."""
     ends = (least, most)
-    if found.statistic == "ratio":
+    if estimate.statistic == "ratio":
         ends = (_log(least), _log(most))
-    return equivalence_p(() if found.pairs is None else found.pairs, *ends)
+    return equivalence_p(() if estimate.pairs is None else estimate.pairs, *ends)
 
 
 def _log(value: float) -> float:
     return math.log(value) if value > 0 else -math.inf
 
 
-def _reading(value: PublishedValue, found: _Found) -> Reading:
-    if not found.n:
+def _reading(value: PublishedValue, estimate: _Found) -> Reading:
+    if not estimate.n:
         return "not_run"
-    if found.low <= value.most and found.high >= value.least:
+    if estimate.low <= value.most and estimate.high >= value.least:
         return "inside"
     slack = value.tolerance
-    if slack is not None and value.least - slack <= found.estimate <= value.most + slack:
+    if slack is not None and value.least - slack <= estimate.estimate <= value.most + slack:
         return "near"
-    return "too_few" if math.isnan(found.low) and math.isnan(found.high) else "outside"
+    return "too_few" if math.isnan(estimate.low) and math.isnan(estimate.high) else "outside"
 
 
 def _find(value: PublishedValue, material: Material, link: str) -> _Found:
@@ -173,27 +173,29 @@ def _of_runs(value: PublishedValue, material: Material, link: str) -> _Found:
     flows = max((group.flow for group in _groups(material, link, value.side.condition)), default=1)
     least = 1 / flows if value.metric in SHARED else -math.inf if value.metric in CAN_BE_NEGATIVE else 0.0
     factor, end = NAMED[value.metric].shown_factor, NAMED[value.metric].most
-    found = mean_intervals(numbers * factor, least=least * factor, most=math.inf if end is None else end * factor)
-    return _of("mean", found, numbers * factor)
+    intervals = mean_intervals(numbers * factor, least=least * factor, most=math.inf if end is None else end * factor)
+    return _of("mean", intervals, numbers * factor)
 
 
-def _of(statistic: Statistic, found: Intervals, pairs: Floats) -> _Found:
-    return _Found(statistic, float(found.mean), float(found.low), float(found.high), int(found.n), None, pairs)
+def _of(statistic: Statistic, intervals: Intervals, pairs: Floats) -> _Found:
+    return _Found(
+        statistic, float(intervals.mean), float(intervals.low), float(intervals.high), int(intervals.n), None, pairs
+    )
 
 
 def _share(numbers: Floats) -> _Found:
     present = numbers[~np.isnan(numbers)]
-    found = share(int(present.sum()), len(present))
-    low, high = (math.nan if each is None else 100 * each for each in (found.low, found.high))
-    return _Found("share", 100 * found.value, low, high, found.n)
+    interval = share(int(present.sum()), len(present))
+    low, high = (math.nan if each is None else 100 * each for each in (interval.low, interval.high))
+    return _Found("share", 100 * interval.value, low, high, interval.n)
 
 
 def _quantile(value: PublishedValue, share: float, material: Material, link: str) -> _Found:
     """Return a quantile over all values of all runs; its interval resamples whole runs."""
     runs = [_counted(value.metric, each, material) for each in _flows(value.side, material, link)]
     factor = NAMED[value.metric].shown_factor
-    found = pooled_quantile([run for run in runs if run is not None and len(run.values)], share, material.seed)
-    return _Found("quantile", found.value * factor, found.low * factor, found.high * factor, found.n)
+    quantile = pooled_quantile([run for run in runs if run is not None and len(run.values)], share, material.seed)
+    return _Found("quantile", quantile.value * factor, quantile.low * factor, quantile.high * factor, quantile.n)
 
 
 def _counted(metric: str, record: FlowRecord, material: Material) -> Counted | None:
@@ -230,12 +232,12 @@ def _lead(value: PublishedValue, groups: Sequence[Group]) -> _Found:
         dict(zip(group.runs, group.stacked[:, QUANTITIES.index("throughput_bps")], strict=True))
         for group in (*own, *others)
     ]
-    found = [
+    leads = [
         lead_end_s(rates[0][run], [each[run] for each in rates[1:]])
         for run in own[0].runs
         if all(run in each for each in rates)
     ]
-    return _median(event_times([end for end, _ in found], [watched for _, watched in found]))
+    return _median(event_times([end for end, _ in leads], [watched for _, watched in leads]))
 
 
 def _multiple(value: PublishedValue, over: Side, material: Material, links: tuple[str, str]) -> _Found:
@@ -292,8 +294,8 @@ def _values(value: PublishedValue, side: Side, material: Material, link: str) ->
         return {each.run: (each.cycle, _of_record(value, each, material)) for each in flows}
     for group in _groups(material, link, side.condition):
         if group.flow == side.flow:
-            place = ("overall" if value.metric in STEADY_TIMES else value.phase, value.metric)
-            column = group.values[:, places(group.phases).index(place)]
+            quantity = ("overall" if value.metric in STEADY_TIMES else value.phase, value.metric)
+            column = group.values[:, places(group.phases).index(quantity)]
             return {
                 run: (cycle, float(number)) for run, cycle, number in zip(group.runs, group.cycles, column, strict=True)
             }

@@ -46,9 +46,9 @@ def sketch(values_ms: Floats, weights: Counts) -> Sketch:
         return NOTHING
     scaled = np.log(np.maximum(values_ms, LEAST_MS) / LEAST_MS) / np.log(GROWTH)
     # Values on an edge belong below it; the logarithm of an edge is off by a last digit.
-    place = np.minimum(np.ceil(scaled - 1e-9).astype(np.int64), MOST_BINS - 1)
-    first = int(place.min())
-    counts = np.bincount(place - first, weights=weights).astype(np.int64)
+    bin_of = np.minimum(np.ceil(scaled - 1e-9).astype(np.int64), MOST_BINS - 1)
+    first = int(bin_of.min())
+    counts = np.bincount(bin_of - first, weights=weights).astype(np.int64)
     return Sketch(first, counts)
 
 
@@ -76,5 +76,5 @@ def quantiles(of: Sketch, shares: Sequence[float]) -> Floats:
 
 def middles(places: Counts) -> Floats:
     """The value in ms that each bin stands for."""
-    found: Floats = np.where(places == 0, 0.0, LEAST_MS * GROWTH ** places.astype(float) * _MIDDLE)
-    return found
+    middles_ms: Floats = np.where(places == 0, 0.0, LEAST_MS * GROWTH ** places.astype(float) * _MIDDLE)
+    return middles_ms

@@ -98,5 +98,5 @@ def least_and_greatest(step_of: Ints, values: Ints, is_missing: NDArray[np.bool_
 
 
 def _first_least(values: Ints, starts: Ints, sizes: Ints) -> Ints:
-    found = np.flatnonzero(values == np.repeat(np.minimum.reduceat(values, starts), sizes))
-    return found[np.searchsorted(found, starts)]
+    rows = np.flatnonzero(values == np.repeat(np.minimum.reduceat(values, starts), sizes))
+    return rows[np.searchsorted(rows, starts)]

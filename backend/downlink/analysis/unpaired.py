@@ -54,9 +54,9 @@ def ratio_of_means(own: ArrayLike, base: ArrayLike) -> Unpaired | None:
     sides = [_known(values) for values in (own, base)]
     if any(not side.size or (side <= 0).any() for side in sides):
         return None
-    found = difference_of_means(np.log(sides[0]), np.log(sides[1]))
-    mean, low, high = (float(np.exp(value)) for value in (found.mean, found.low, found.high))
-    return Unpaired(mean, low, high, found.degrees, found.n, found.n_base)
+    difference = difference_of_means(np.log(sides[0]), np.log(sides[1]))
+    mean, low, high = (float(np.exp(value)) for value in (difference.mean, difference.low, difference.high))
+    return Unpaired(mean, low, high, difference.degrees, difference.n, difference.n_base)
 
 
 def _half_width(own: Floats, base: Floats, n: ArrayLike, n_base: ArrayLike) -> tuple[Floats, float]:
@@ -91,17 +91,17 @@ class Picked:
     @property
     def known(self) -> tuple[Place, ...]:
         """Return the pairs of phase and metric for which any run has a value: the flow's, then the link's."""
-        return tuple(place for side in (self.flow, self.link) if side for place in side.known)
+        return tuple(quantity for side in (self.flow, self.link) if side for quantity in side.known)
 
-    def of(self, place: Place) -> RunValues | None:
+    def of(self, quantity: Place) -> RunValues | None:
         """Return the side that has this quantity; None if there is none."""
-        side = self.link if place[1] in LINKED else self.flow
-        return side if side is not None and place in side.places else None
+        side = self.link if quantity[1] in LINKED else self.flow
+        return side if side is not None and quantity in side.places else None
 
-    def at(self, place: Place) -> tuple[Floats, NDArray[np.bool_]]:
+    def at(self, quantity: Place) -> tuple[Floats, NDArray[np.bool_]]:
         """Return the values as `RunValues.at` does; empty arrays if no side has them."""
-        side = self.of(place)
-        return (np.zeros(0), np.zeros(0, bool)) if side is None else side.at(place)
+        side = self.of(quantity)
+        return (np.zeros(0), np.zeros(0, bool)) if side is None else side.at(quantity)
 
 
 @dataclass(frozen=True)
@@ -126,25 +126,25 @@ class PlaceCompared:
 
 def offered(sides: Iterable[Picked]) -> tuple[Place, ...]:
     """Every place that a side has a value of, each once."""
-    return tuple(dict.fromkeys(place for side in sides for place in side.known))
+    return tuple(dict.fromkeys(quantity for side in sides for quantity in side.known))
 
 
 def compare_picked(sides: Sequence[Picked], baseline: int, places: Iterable[Place]) -> list[PlaceCompared]:
     """Each side against that of number `baseline`, one quantity after the other."""
-    return [_compared(sides, baseline, place) for place in places]
+    return [_compared(sides, baseline, quantity) for quantity in places]
 
 
-def _compared(sides: Sequence[Picked], baseline: int, place: Place) -> PlaceCompared:
-    found = [side.at(place) for side in sides]
-    within_s = least_watched(found) if place[1] in STEADY_TIMES else None
-    values = [own if within_s is None else np.minimum(own, within_s) for own, _ in found]
-    most = MOST.get(place[1], np.inf)
+def _compared(sides: Sequence[Picked], baseline: int, quantity: Place) -> PlaceCompared:
+    measured = [side.at(quantity) for side in sides]
+    within_s = least_watched(measured) if quantity[1] in STEADY_TIMES else None
+    values = [own if within_s is None else np.minimum(own, within_s) for own, _ in measured]
+    most = MOST.get(quantity[1], np.inf)
     others = [index for index in range(len(sides)) if index != baseline]
     differences = {index: difference_of_means(values[index], values[baseline], most) for index in others}
     ratios = {index: ratio_of_means(values[index], values[baseline]) for index in others}
-    least = -np.inf if place[1] in STEADY_TIMES else LEAST
+    least = -np.inf if quantity[1] in STEADY_TIMES else LEAST
     return PlaceCompared(
-        place,
+        quantity,
         tuple(mean_intervals(own, least=least, most=most).to_dict() for own in values),
         tuple(map(differences.get, range(len(sides)))),
         tuple(map(ratios.get, range(len(sides)))),
@@ -152,7 +152,7 @@ def _compared(sides: Sequence[Picked], baseline: int, place: Place) -> PlaceComp
     )
 
 
-def least_watched(found: Sequence[tuple[Floats, NDArray[np.bool_]]]) -> float | None:
+def least_watched(sides: Sequence[tuple[Floats, NDArray[np.bool_]]]) -> float | None:
     """The shortest that a run was watched in vain: beyond it nobody knows of that run. None where every run got there."""
-    watched = [float(values[is_open].min()) for values, is_open in found if is_open.any()]
+    watched = [float(values[is_open].min()) for values, is_open in sides if is_open.any()]
     return min(watched, default=None)

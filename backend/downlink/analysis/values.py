@@ -41,19 +41,19 @@ class RunValues:
     def known(self) -> tuple[Place, ...]:
         """Return the pairs of phase and metric for which any run has a value."""
         return tuple(
-            place for place, column in zip(self.places, self.values.T, strict=True) if not np.isnan(column).all()
+            quantity for quantity, column in zip(self.places, self.values.T, strict=True) if not np.isnan(column).all()
         )
 
-    def at(self, place: Place) -> tuple[Floats, NDArray[np.bool_]]:
-        """The runs' values of one place, and which of them are only times watched. ValueError for a place that it does not have."""
-        values = self.values[:, self.places.index(place)]
-        if place[1] not in STEADY_TIMES or not self.not_within.size:
+    def at(self, quantity: Place) -> tuple[Floats, NDArray[np.bool_]]:
+        """The runs' values of one quantity, and which of them are only times watched. ValueError for a place that it does not have."""
+        values = self.values[:, self.places.index(quantity)]
+        if quantity[1] not in STEADY_TIMES or not self.not_within.size:
             return values, np.zeros(len(self.runs), bool)
-        return values, self.not_within[:, STEADY_TIMES.index(place[1])]
+        return values, self.not_within[:, STEADY_TIMES.index(quantity[1])]
 
     def only(self, places: Sequence[Place]) -> RunValues:
         """The same of some places alone; those that it does not have are left out."""
-        kept = [index for index, place in enumerate(self.places) if place in places]
+        kept = [index for index, quantity in enumerate(self.places) if quantity in places]
         own = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return RunValues(
             **{**own, "places": tuple(self.places[index] for index in kept), "values": self.values[:, kept]}
@@ -91,16 +91,16 @@ def compare_runs(
     primary: what is tested. is_declared: whether the baseline was named beforehand (`compare_sides`).
     """
     flows, links = ([side for side in sides if (side.flow > 0) is is_flow] for is_flow in (True, False))
-    found = [
+    compared = [
         compare_sides(
             [side.side for side in kind],
             baseline,
             kind[0].places,
-            [place for place in primary if place in kind[0].places],
+            [quantity for quantity in primary if quantity in kind[0].places],
             seed,
             is_declared=is_declared,
         )
         for kind in (flows, links)
         if kind
     ]
-    return tuple(each for kind in found for each in kind if each.flow > 0 or int(each.difference.n))
+    return tuple(each for kind in compared for each in kind if each.flow > 0 or int(each.difference.n))

@@ -24,5 +24,5 @@ def pack_array(values: Sequence[float], type_number: int) -> bytes:
 
 def unpack_array(sent: bytes) -> list[float]:
     """Unpack the numbers of pack_array."""
-    found: list[float] = np.frombuffer(sent[HEAD_BYTES:], _NUMBERS)["value"].tolist()
-    return found
+    numbers: list[float] = np.frombuffer(sent[HEAD_BYTES:], _NUMBERS)["value"].tolist()
+    return numbers

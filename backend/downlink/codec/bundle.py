@@ -31,10 +31,10 @@ class Bundled:
 
 def split_bundle(body: bytes) -> list[Bundled]:
     """The chunks in their order. InvalidError `bundle_invalid` says what is wrong with the whole; no chunk is looked into."""
-    found: list[Bundled] = []
+    chunks: list[Bundled] = []
     start = 0
     while start < len(body):
-        if len(found) == MAX_CHUNKS:
+        if len(chunks) == MAX_CHUNKS:
             raise _invalid(f"it holds more than {MAX_CHUNKS} chunks")
         end = body.find(b"\n", start, start + MAX_LINE_BYTES)
         if end < 0:
@@ -43,10 +43,10 @@ def split_bundle(body: bytes) -> list[Bundled]:
         start = end + 1 + size
         if start > len(body):
             raise _invalid(f"it ends within the chunk that is announced before byte {end + 1}")
-        found.append(Bundled(content=body[end + 1 : start], **line))
-    if not found:
+        chunks.append(Bundled(content=body[end + 1 : start], **line))
+    if not chunks:
         raise _invalid("it holds no chunk")
-    return found
+    return chunks
 
 
 def _line(line: bytes, at: int) -> tuple[dict[str, Any], int]:

@@ -32,11 +32,11 @@ def parse_campaign(text: str) -> Campaign:
     if len(text.encode()) > MAX_TEXT_BYTES:
         raise _refusal(f"A campaign file holds at most {MAX_TEXT_BYTES // 1024} KiB.")
     data, lines = _load(text)
-    found = find_campaign(data)
-    if isinstance(found, Campaign):
-        return found
+    campaign = find_campaign(data)
+    if isinstance(campaign, Campaign):
+        return campaign
     raise campaign_error(
-        [{"place": each.place, "line": _line(lines, each.place), "message": each.message} for each in found]
+        [{"place": each.place, "line": _line(lines, each.place), "message": each.message} for each in campaign]
     )
 
 
@@ -58,8 +58,8 @@ def _node(text: str) -> yaml.Node:
     return node
 
 
-def _refusal(message: str, line: int | None = None, place: str = "") -> InvalidError:
-    return campaign_error([{"place": place, "line": line, "message": message}])
+def _refusal(message: str, line: int | None = None, position: str = "") -> InvalidError:
+    return campaign_error([{"place": position, "line": line, "message": message}])
 
 
 def _load(text: str) -> tuple[Any, dict[str, int]]:
@@ -78,23 +78,23 @@ def _load(text: str) -> tuple[Any, dict[str, int]]:
         raise _refusal("This text is neither YAML nor JSON: its characters or its nesting.") from error
 
 
-def _places(node: yaml.Node, place: str = "", depth: int = 0) -> Iterator[tuple[str, int]]:
+def _places(node: yaml.Node, position: str = "", depth: int = 0) -> Iterator[tuple[str, int]]:
     """Every place with its line. Refuses what a campaign file has no use for: depth, and keys that are twice there."""
     line = node.start_mark.line + 1
     if depth > MAX_DEPTH:
-        raise _refusal(f"nested deeper than {MAX_DEPTH} levels.", line, place)
-    yield place, line
+        raise _refusal(f"nested deeper than {MAX_DEPTH} levels.", line, position)
+    yield position, line
     if isinstance(node, yaml.SequenceNode):
         for index, part in enumerate(node.value):
-            yield from _places(part, f"{place}[{index}]", depth + 1)
+            yield from _places(part, f"{position}[{index}]", depth + 1)
     elif isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
             name = str(key.value) if isinstance(key, yaml.ScalarNode) else ""
             if fault := _key_fault(key, seen):
-                raise _refusal(f"{fault}.", key.start_mark.line + 1, f"{place}.{name}".strip("."))
+                raise _refusal(f"{fault}.", key.start_mark.line + 1, f"{position}.{name}".strip("."))
             seen.add(name)
-            yield from _places(value, f"{place}.{name}" if place else name, depth + 1)
+            yield from _places(value, f"{position}.{name}" if position else name, depth + 1)
 
 
 def _key_fault(key: yaml.Node, seen: set[str]) -> str | None:
@@ -105,11 +105,11 @@ def _key_fault(key: yaml.Node, seen: set[str]) -> str | None:
     return "this key appears twice" if key.value in seen else None
 
 
-def _line(lines: dict[str, int], place: str) -> int | None:
-    """The line of a place, or of the nearest thing around it that the text holds."""
-    while place and place not in lines:
-        place = place[: max(place.rfind("."), place.rfind("["), 0)]
-    return lines.get(place)
+def _line(lines: dict[str, int], position: str) -> int | None:
+    """The line of a position, or of the nearest thing around it that the text holds."""
+    while position and position not in lines:
+        position = position[: max(position.rfind("."), position.rfind("["), 0)]
+    return lines.get(position)
 
 
 class _Loader(yaml.SafeLoader):

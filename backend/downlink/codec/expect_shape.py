@@ -52,9 +52,9 @@ def broken_expectations(
 ) -> Iterator[tuple[str, str]]:
     """Place and message of what no run would have. deliveries: every flow keeps a delivery table."""
     for index, part in enumerate(expected):
-        place = f"expect[{index}]"
+        position = f"expect[{index}]"
         for key, message in _broken(part, phases, conditions, links, deliveries):
-            yield f"{place}.{key}", message
+            yield f"{position}.{key}", message
 
 
 def _broken(

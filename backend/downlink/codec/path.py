@@ -90,11 +90,15 @@ def _json_of(line: bytes) -> dict[str, Any]:
         about = json.loads(line.decode())
     except (ValueError, RecursionError) as error:
         raise wrong("header", "its line is not JSON", AGAIN) from error
-    said = about.get("format") if isinstance(about, dict) else None
-    if not isinstance(said, str) or not said.startswith("dl-path/"):
-        raise wrong("header, format", f"{said!r} is not {PATH_FORMAT!r}", "This is no path trace; name another file.")
-    if said != PATH_FORMAT:
-        raise wrong("header, format", f"{said!r} is not {PATH_FORMAT!r}", "Another version wrote it: upgrade this one.")
+    written = about.get("format") if isinstance(about, dict) else None
+    if not isinstance(written, str) or not written.startswith("dl-path/"):
+        raise wrong(
+            "header, format", f"{written!r} is not {PATH_FORMAT!r}", "This is no path trace; name another file."
+        )
+    if written != PATH_FORMAT:
+        raise wrong(
+            "header, format", f"{written!r} is not {PATH_FORMAT!r}", "Another version wrote it: upgrade this one."
+        )
     return dict(about)
 
 
@@ -118,8 +122,8 @@ def _header_of(about: dict[str, Any]) -> PathHeader:
         header = HEADER.validate_json(json.dumps(about), strict=True)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ", ".join(map(str, ("header", *first["loc"])))
-        raise wrong(place, fault_of(first), AGAIN) from error
+        position = ", ".join(map(str, ("header", *first["loc"])))
+        raise wrong(position, fault_of(first), AGAIN) from error
     written = header_document(header)
     if differing := sorted(_keys({**about, "asked": {}}) ^ _keys({**written, "asked": {}})):
         raise wrong(f"header, {differing[0]}", "the key is missing or unknown", AGAIN)

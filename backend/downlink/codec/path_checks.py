@@ -57,20 +57,20 @@ def hops_of(columns: Mapping[str, Numbers]) -> list[Hop]:
 
 def paths_of(hops: list[Hop]) -> Iterator[list[Hop]]:
     """The hops of each path; raises where paths or hops are not in order."""
-    found: list[Hop] = []
+    path_hops: list[Hop] = []
     for each in hops:
-        if found and each.path != found[0].path:
-            yield found
-            found = []
-        expected_path = each.path if found else (0 if not each.first else None)
+        if path_hops and each.path != path_hops[0].path:
+            yield path_hops
+            path_hops = []
+        expected_path = each.path if path_hops else (0 if not each.first else None)
         if expected_path is not None and each.path != expected_path:
             raise _at(each.first, "path", f"{each.path} where {expected_path} is due")
-        if each.hop != (found[-1].hop + 1 if found else min(each.hop, 1)) or each.hop < 0:
+        if each.hop != (path_hops[-1].hop + 1 if path_hops else min(each.hop, 1)) or each.hop < 0:
             raise _at(each.first, "hop", f"{each.hop} does not follow: hops count from 1 without a gap")
-        if found and found[-1].hop == 0:
+        if path_hops and path_hops[-1].hop == 0:
             raise _at(each.first, "hop", "it follows a row that says there is no path")
-        found.append(each)
-    yield found
+        path_hops.append(each)
+    yield path_hops
 
 
 def great_circle_km(one: Station, other: Station) -> float:

@@ -139,29 +139,32 @@ def broken_values(
     seen: set[tuple[str, str, str]] = set()
     for number, figure in enumerate(figures):
         for index, value in enumerate(figure.values):
-            place = f"reproduces[{number}].values[{index}]"
+            position = f"reproduces[{number}].values[{index}]"
             key = (figure.paper, figure.figure, value.name)
             if key in seen:
                 yield (
-                    f"{place}.name",
+                    f"{position}.name",
                     f"{value.name!r} is the name of an earlier value of this figure; each needs its own.",
                 )
             seen.add(key)
             if value.phase not in phases:
-                yield f"{place}.phase", f"must be one of {', '.join(phases)}, not {value.phase!r}."
+                yield f"{position}.phase", f"must be one of {', '.join(phases)}, not {value.phase!r}."
             for at_link, link in (("link", value.link), ("than_link", value.than_link)):
                 if link is not None and link not in links:
                     yield (
-                        f"{place}.{at_link}",
+                        f"{position}.{at_link}",
                         f"must be one of the campaign's links, {', '.join(links)}, not {link!r}.",
                     )
             for own, side in (("", value), (".over", value.over), (".minus", value.minus)):
                 if side is not None:
-                    yield from _unknown_side(place + own, side.condition or value.condition, side.flow, flows)
+                    yield from _unknown_side(position + own, side.condition or value.condition, side.flow, flows)
 
 
-def _unknown_side(place: str, condition: str, flow: int, flows: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+def _unknown_side(position: str, condition: str, flow: int, flows: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     if condition not in flows:
-        yield f"{place}.condition", f"must be one of the campaign's conditions, {', '.join(flows)}, not {condition!r}."
+        yield (
+            f"{position}.condition",
+            f"must be one of the campaign's conditions, {', '.join(flows)}, not {condition!r}.",
+        )
     elif flow > flows[condition]:
-        yield f"{place}.flow", f"must be at most {flows[condition]}, the flows of {condition!r}, not {flow}."
+        yield f"{position}.flow", f"must be at most {flows[condition]}, the flows of {condition!r}, not {flow}."

@@ -61,9 +61,9 @@ class Columns:
 def read_header(header: Sequence[str], line: int, columns: Mapping[str, str], time_column: str | None) -> Columns:
     """Return what each column holds. Raises InvalidError where no column has the times, or none has a quantity."""
     wanted = (time_column.lower(),) if time_column else TIMES
-    places = [place for place, name in enumerate(header) if name.lower() in wanted]
+    places = [index for index, name in enumerate(header) if name.lower() in wanted]
     # Date and Time in two columns: the clock's time comes first, its day is looked for beside it.
-    time_at = next((place for place in places if header[place].lower() != "date"), next(iter(places), None))
+    time_at = next((index for index in places if header[index].lower() != "date"), next(iter(places), None))
     if time_at is None:
         ways = f"say which one it is, or call it {TIMES[0]}"
         raise unreadable(f"Line {line} names no column of times; {ways}. It names: {', '.join(header)[:200]}.")
@@ -83,17 +83,17 @@ def _quantities(
     header: Sequence[str], line: int, columns: Mapping[str, str], time_at: int
 ) -> dict[int, tuple[str, str]]:
     quantities: dict[int, tuple[str, str]] = {}
-    for place, name in enumerate(header):
-        said = HEADER.fullmatch(columns.get(name, name))
-        if name in columns and not said:
+    for index, name in enumerate(header):
+        match = HEADER.fullmatch(columns.get(name, name))
+        if name in columns and not match:
             raise unreadable(f"{columns[name]!r} does not name a quantity: write it as in weather.rain_mm_per_h.")
-        if said and place != time_at:
-            other = next((at for at, (quantity, _) in quantities.items() if quantity == said[1]), None)
+        if match and index != time_at:
+            other = next((at for at, (quantity, _) in quantities.items() if quantity == match[1]), None)
             if other is not None:
                 raise unreadable(
-                    f"Line {line}: columns {other + 1} and {place + 1} are both {said[1]}; rename one of them."
+                    f"Line {line}: columns {other + 1} and {index + 1} are both {match[1]}; rename one of them."
                 )
-            quantities[place] = (said[1], unit_of(said[1], said[2]))
+            quantities[index] = (match[1], unit_of(match[1], match[2]))
     if not quantities:
         known = ", ".join(name for name in UNITS if name.startswith("weather."))
         raise unreadable(
@@ -108,8 +108,8 @@ def _day_at(header: Sequence[str], time_at: int, quantities: Mapping[int, tuple[
 
 def _place(header: Sequence[str], names: Sequence[str], taken: set[int]) -> int | None:
     """The place of the column that has the first of these names; None where no column has any."""
-    found = {_plain(name): place for place, name in reversed(list(enumerate(header))) if place not in taken}
-    return next((found[name] for name in names if name in found), None)
+    columns = {_plain(name): index for index, name in reversed(list(enumerate(header))) if index not in taken}
+    return next((columns[name] for name in names if name in columns), None)
 
 
 def _plain(name: str) -> str:

@@ -33,8 +33,8 @@ def read_moment(text: str) -> datetime | None:
     text = text.strip()
     if not text.isascii():  # digits of other scripts would be read, too
         return None
-    if _EPOCH.fullmatch(text) and (found := _since_1970(int(text))):
-        return found
+    if _EPOCH.fullmatch(text) and (at := _since_1970(int(text))):
+        return at
     for pattern in (*_WRITTEN, *_DAYS, _COMPACT):
         if found_parts := pattern.fullmatch(text):
             return _moment(found_parts.groupdict())
@@ -61,8 +61,8 @@ def is_hour(text: str) -> bool:
 
 def with_dashes(day: str) -> str:
     """Return YYYYMMDD as YYYY-MM-DD, which a clock's time may follow, and anything else as it is."""
-    found = _COMPACT_DAY.fullmatch(day)
-    return "-".join(found.groups()) if found else day
+    match = _COMPACT_DAY.fullmatch(day)
+    return "-".join(match.groups()) if match else day
 
 
 def has_clock(form: str) -> bool:

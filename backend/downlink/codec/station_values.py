@@ -62,17 +62,19 @@ class Values:
 
     def refusal(self) -> InvalidError | None:
         """Return all that is to be refused in one sentence, and what to say; None where nothing is."""
-        alone = [said for (quantity, value), said in self._doubtful.items() if self._stands_out(quantity, value)]
-        found = sorted([*self._refused.values(), *alone])
-        if not found:
+        alone = [
+            doubtful for (quantity, value), doubtful in self._doubtful.items() if self._stands_out(quantity, value)
+        ]
+        refused = sorted([*self._refused.values(), *alone])
+        if not refused:
             return None
-        flags = " ".join(list(dict.fromkeys(f"--missing={each.text}" for each in found))[:MOST_FLAGS])
-        which = "it stands" if len(found) == 1 else "they stand"
+        flags = " ".join(list(dict.fromkeys(f"--missing={each.text}" for each in refused))[:MOST_FLAGS])
+        which = "it stands" if len(refused) == 1 else "they stand"
         advice = f"If {which} for no value, say so, for all columns ({flags}); else correct the value, or its unit."
         if alone:
             text = min(alone).text
             advice += f" A true value is written with an exponent: {with_exponent(text)} for {text}."
-        return unreadable(f"L{_reasons(found)[1:]}. {advice}")
+        return unreadable(f"L{_reasons(refused)[1:]}. {advice}")
 
     def _stands_out(self, quantity: str, value: float) -> bool:
         if value > 0:
@@ -80,14 +82,14 @@ class Values:
         return self._least.get(quantity, 0.0) > value * SHARE
 
 
-def _reasons(found: Sequence[_Said]) -> str:
+def _reasons(refused: Sequence[_Said]) -> str:
     """The first ones, each reason once."""
     told, known = list[str](), set[str]()
-    for each in found[:MOST_NAMED]:
+    for each in refused[:MOST_NAMED]:
         is_again = each.reason in known and SENTINEL in each.reason
         known.add(each.reason)
         told.append(f"line {each.line}, {each.quantity}: {each.value:g} {'too' if is_again else each.reason}")
-    more = len(found) - len(told)
+    more = len(refused) - len(told)
     return "; ".join([*told, f"and {more} more"] if more else told)
 
 

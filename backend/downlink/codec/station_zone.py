@@ -44,28 +44,28 @@ class Zones:
     said: tuple[SaidZone, ...] = ()
 
     @classmethod
-    def of(cls, wanted: str | None, said: tuple[SaidZone, ...], otherwise: str | None) -> Zones:
+    def of(cls, wanted: str | None, stated: tuple[SaidZone, ...], otherwise: str | None) -> Zones:
         """Choose the zones: those stated for this file, else those of the file itself, else the link's."""
-        if wanted is None and said:
-            names = dict.fromkeys(each.text for each in said)
-            return cls(" and ".join(names), tuple(dict.fromkeys(each.zone for each in said if each.zone)), said)
+        if wanted is None and stated:
+            names = dict.fromkeys(each.text for each in stated)
+            return cls(" and ".join(names), tuple(dict.fromkeys(each.zone for each in stated if each.zone)), stated)
         name = wanted or otherwise
-        found = _zone(name) if name else None
-        return cls(name or "", (found,) if found else ())
+        zone = _zone(name) if name else None
+        return cls(name or "", (zone,) if zone else ())
 
     def moments_of(self, at: datetime, text: str, line: int) -> tuple[datetime, ...]:
         """The moments that a time of the file may be. InvalidError where its zone is not known, or known in two ways."""
         if at.tzinfo is None:
             self._check(text, line)
         try:
-            found = (in_utc(at),) if at.tzinfo else moments_of(at, self.used)
+            moments = (in_utc(at),) if at.tzinfo else moments_of(at, self.used)
         except ValueError as error:
             raise unreadable(f"Line {line}: {text[:40]!r} {error}.") from None
-        if not found and len(self.used) > 1:
+        if not moments and len(self.used) > 1:
             raise unreadable(
                 f"Line {line}: by {self.name}, which the file says, {text[:40]!r} is not one moment. {ADVICE}"
             )
-        return found
+        return moments
 
     def _check(self, text: str, line: int) -> None:
         unknown = next((each for each in self.said if each.zone is None), None)
@@ -81,27 +81,27 @@ class Zones:
 
 def zones_said(above: Sequence[str], cells: Sequence[Sequence[str]], time_names: Sequence[str]) -> tuple[SaidZone, ...]:
     """Each zone that the lines above the header say, or the headers of the times. cells: those of each line, between commas."""
-    said = [
+    stated = [
         SaidZone(len(above) + 1, text[1], zone_named(text[1])) for name in time_names if (text := _IN_NAME.search(name))
     ]
     inside = set[int]()
-    for place, line in enumerate(above):
-        names = [name.lower() for name in cells[place]]
+    for index, line in enumerate(above):
+        names = [name.lower() for name in cells[index]]
         if "utc_offset_seconds" in names or {"timezone", "latitude"} <= set(names):
-            rows = list(_rows_below(cells, place))
-            inside |= {place, *(at for at, _ in rows)}
-            said += [each for at, row in rows for each in _of_table(names, row, at + 1)]
-        elif place not in inside and (text := _KEY.search(line) or _SENTENCE.search(line)):
-            said += _of_text(text[1], place + 1)
-    return tuple(said)
+            rows = list(_rows_below(cells, index))
+            inside |= {index, *(at for at, _ in rows)}
+            stated += [each for at, row in rows for each in _of_table(names, row, at + 1)]
+        elif index not in inside and (text := _KEY.search(line) or _SENTENCE.search(line)):
+            stated += _of_text(text[1], index + 1)
+    return tuple(stated)
 
 
 def zone_named(text: str) -> tzinfo | None:
     """Return UTC, an offset from it, or a zone with a place in its name. Abbreviations do not say whether clocks change."""
     if text.lower() in ("utc", "gmt", "z"):
         return UTC
-    if (found := _AHEAD.fullmatch(text)) and text.isascii():
-        return _offset((int(found[2]) * 60 + int(found[3] or 0)) * (60 if found[1] == "+" else -60))
+    if (match := _AHEAD.fullmatch(text)) and text.isascii():
+        return _offset((int(match[2]) * 60 + int(match[3] or 0)) * (60 if match[1] == "+" else -60))
     return _zone(text) if "/" in text else None
 
 
@@ -110,8 +110,8 @@ def moments_of(local: datetime, zones: Sequence[tzinfo]) -> tuple[datetime, ...]
 
     ValueError for one whose moment lies outside of the years 1 to 9999 in UTC.
     """
-    found = [_moments_of(local, zone) for zone in zones]
-    return tuple(each for each in found[0] if all(each in others for others in found))
+    moments = [_moments_of(local, zone) for zone in zones]
+    return tuple(each for each in moments[0] if all(each in others for others in moments))
 
 
 def settled(choices: Sequence[tuple[datetime, ...]]) -> list[datetime | None]:
@@ -119,16 +119,16 @@ def settled(choices: Sequence[tuple[datetime, ...]]) -> list[datetime | None]:
 
     Loggers write rising times: where all others rise, the one step back among times that come twice is the clock's.
     """
-    found: list[datetime | None] = [each[0] if len(each) == 1 else None for each in choices]
-    sure = [each for each in found if each is not None]
+    moments: list[datetime | None] = [each[0] if len(each) == 1 else None for each in choices]
+    sure = [each for each in moments if each is not None]
     if any(later <= earlier for earlier, later in pairwise(sure)):
-        return found
+        return moments
     for run in _runs(choices):
         steps_back = [at for at in run[1:] if choices[at][0] <= choices[at - 1][0]]
         if len(steps_back) == 1:
             for at in run:
-                found[at] = choices[at][at >= steps_back[0]]
-    return found
+                moments[at] = choices[at][at >= steps_back[0]]
+    return moments
 
 
 def _runs(choices: Sequence[tuple[datetime, ...]]) -> Iterator[list[int]]:
@@ -164,9 +164,9 @@ def _offset(seconds: int) -> timezone | None:
     return timezone(timedelta(seconds=seconds)) if abs(seconds) <= 14 * 3600 else None
 
 
-def _rows_below(cells: Sequence[Sequence[str]], place: int) -> Iterator[tuple[int, Sequence[str]]]:
-    for at in range(place + 1, len(cells)):
-        if len(cells[at]) != len(cells[place]):
+def _rows_below(cells: Sequence[Sequence[str]], index: int) -> Iterator[tuple[int, Sequence[str]]]:
+    for at in range(index + 1, len(cells)):
+        if len(cells[at]) != len(cells[index]):
             return
         yield at, cells[at]
 

@@ -125,23 +125,23 @@ def _parts(
     padding: bytes = b"",
 ) -> Iterator[bytes]:
     """Hand the packed bytes on by steps, to one unpacker for each member, stream or frame. Padding may follow each."""
-    place = parts = 0
-    while place < len(packed):
+    position = parts = 0
+    while position < len(packed):
         parts += 1
         if parts > MAX_PARTS:
             raise _failed(f"the {kind} content has more than {MAX_PARTS} parts")
         part = start()
         while not part.eof:
-            given = packed[place : place + step]
+            given = packed[position : position + step]
             if not given:
                 raise _failed(f"the {kind} content ends too early")
             try:
                 yield from inflate(part, given)
             except FAULTS as error:
                 raise _failed(f"the {kind} content is broken ({error})") from error
-            place += len(given) - len(part.unused_data)
-        while padding and packed.startswith(padding, place):
-            place += len(padding)
+            position += len(given) - len(part.unused_data)
+        while padding and packed.startswith(padding, position):
+            position += len(padding)
 
 
 def _failed(why: str) -> InvalidError:

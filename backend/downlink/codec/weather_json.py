@@ -22,11 +22,13 @@ def parse_reading(body: bytes, source: WeatherSource, now: datetime) -> list[Obs
     InvalidError `weather_unreadable`, `weather_pointer_missing`, `weather_time_invalid`, `weather_value_invalid` or
     `weather_no_value`: nothing of the answer is to be stored.
     """
-    found = _decode(body)
-    at = _moment(_at(found, source.time_pointer), source.zone)
-    said = [(wanted, _number(_at(found, wanted.pointer), wanted)) for wanted in source.wanted]
+    document = _decode(body)
+    at = _moment(_at(document, source.time_pointer), source.zone)
+    values = [(wanted, _number(_at(document, wanted.pointer), wanted)) for wanted in source.wanted]
     observed = [
-        Observation(wanted.quantity, wanted.unit, source.name, at, value) for wanted, value in said if value is not None
+        Observation(wanted.quantity, wanted.unit, source.name, at, value)
+        for wanted, value in values
+        if value is not None
     ]
     if not observed:
         raise InvalidError("weather_no_value", "The answer has no value: each one that is pointed at is missing.")
@@ -47,26 +49,26 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _at(found: Any, pointer: str) -> Any:
+def _at(node: Any, pointer: str) -> Any:
     """Return the value that a JSON pointer leads to (RFC 6901, section 4)."""
     for part in parts_of(pointer):
-        if isinstance(found, dict) and part in found:
-            found = found[part]
-        elif isinstance(found, list) and re.fullmatch("0|[1-9][0-9]{0,8}", part) and int(part) < len(found):
-            found = found[int(part)]
+        if isinstance(node, dict) and part in node:
+            node = node[part]
+        elif isinstance(node, list) and re.fullmatch("0|[1-9][0-9]{0,8}", part) and int(part) < len(node):
+            node = node[int(part)]
         else:
             raise InvalidError("weather_pointer_missing", f"The answer has nothing at {pointer}.")
-    return found
+    return node
 
 
-def _number(said: Any, wanted: Wanted) -> float | None:
+def _number(value: Any, wanted: Wanted) -> float | None:
     """Some services write numbers as texts, and what is missing as some stations do."""
-    if said is None or (isinstance(said, str) and said.strip().lower() in MISSING):
+    if value is None or (isinstance(value, str) and value.strip().lower() in MISSING):
         return None
-    if isinstance(said, bool) or not isinstance(said, int | float | str):
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise _no_number(wanted)
     try:
-        number = read_number(said.strip()) if isinstance(said, str) else float(said)
+        number = read_number(value.strip()) if isinstance(value, str) else float(value)
     except OverflowError:
         raise _no_number(wanted) from None
     if number is None or not math.isfinite(number * wanted.factor):
@@ -78,21 +80,21 @@ def _no_number(wanted: Wanted) -> InvalidError:
     return InvalidError("weather_value_invalid", f"What the answer has at {wanted.pointer} is not a number.")
 
 
-def _moment(said: Any, zone: str) -> datetime:
+def _moment(value: Any, zone: str) -> datetime:
     """A text as in a station's CSV, or seconds since 1970."""
     try:
-        at = _read_moment(said)
+        at = _read_moment(value)
         if at is not None:
             return in_utc(at, zone)
     except (ValueError, OverflowError, OSError):  # a year that no calendar or clock here has
         pass
-    raise InvalidError("weather_time_invalid", f"{str(said)[:40]!r} is not a time; point at one.")
+    raise InvalidError("weather_time_invalid", f"{str(value)[:40]!r} is not a time; point at one.")
 
 
-def _read_moment(said: Any) -> datetime | None:
-    if isinstance(said, int | float) and not isinstance(said, bool):
-        return datetime.fromtimestamp(said, UTC)
-    return read_moment(said) if isinstance(said, str) else None
+def _read_moment(value: Any) -> datetime | None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return datetime.fromtimestamp(value, UTC)
+    return read_moment(value) if isinstance(value, str) else None
 
 
 def _check(each: Observation, now: datetime) -> None:

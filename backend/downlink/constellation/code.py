@@ -37,15 +37,15 @@ class Walker:
 
 def parse_code(code: str) -> Walker:
     """Raises InvalidError `path_invalid` that says which part is wrong."""
-    found = PATTERN.fullmatch(code.strip())
-    if not found:
+    match = PATTERN.fullmatch(code.strip())
+    if not match:
         raise wrong("constellation", f"{code!r} is no constellation code", EXAMPLE)
-    if found["kind"] not in SPREAD_DEG:
-        raise wrong("constellation, kind", f"{found['kind']!r} is not known", "Take D (Walker delta) or S (star).")
-    height_km, inclination_deg = _number(found["km"], "height"), _number(found["deg"], "inclination")
+    if match["kind"] not in SPREAD_DEG:
+        raise wrong("constellation, kind", f"{match['kind']!r} is not known", "Take D (Walker delta) or S (star).")
+    height_km, inclination_deg = _number(match["km"], "height"), _number(match["deg"], "inclination")
     check_range("constellation, height", height_km, 160, 50_000, "km")
     check_range("constellation, inclination", inclination_deg, 0, 180, "degrees")
-    total, planes, phase = int(found["total"]), int(found["planes"]), int(found["phase"])
+    total, planes, phase = int(match["total"]), int(match["planes"]), int(match["phase"])
     check_range("constellation, satellites", total, 1, MAX_SATELLITES)
     check_range("constellation, planes", planes, 1, total)
     if total % planes:
@@ -55,7 +55,7 @@ def parse_code(code: str) -> Walker:
         )
     if phase >= planes:
         raise wrong("constellation, phase", f"{phase} is not below the {planes} planes", "Take 0 to planes - 1.")
-    return Walker(SPREAD_DEG[found["kind"]], height_km, inclination_deg, total, planes, phase)
+    return Walker(SPREAD_DEG[match["kind"]], height_km, inclination_deg, total, planes, phase)
 
 
 def _number(text: str, what: str) -> float:

@@ -66,19 +66,19 @@ def read_elements(text: str) -> Orbits:
 
 
 def _orbits(read: list[Found | LeftOut], counts: tuple[int, int] | None) -> Orbits:
-    found = [each for each in read if not isinstance(each, LeftOut)]
+    readable = [each for each in read if not isinstance(each, LeftOut)]
     left_out = [each for each in read if isinstance(each, LeftOut)]
     if not read:
         raise wrong("element file", "it has no satellites", f"Take a file with 1 to {MAX_SATELLITES:,}.")
     if len(read) > MAX_SATELLITES:
         remedy = "Leave out those that the path does not need."
         raise wrong("element file", f"it has more than {MAX_SATELLITES:,} satellites", remedy)
-    if not found:
+    if not readable:
         raise wrong(f"element file, {left_out[0].place}", left_out[0].reason, NEWER)
     grid = _grid(*counts, read) if counts else None
-    newest = _one_each(found, lambda days: -days)
-    epoch, spread_s = _times([found[number][1] for number in newest])
-    labels, satellites = zip(*found, strict=True)
+    newest = _one_each(readable, lambda days: -days)
+    epoch, spread_s = _times([readable[number][1] for number in newest])
+    labels, satellites = zip(*readable, strict=True)
     return Orbits(satellites, epoch, grid, spread_s, labels, tuple(left_out))
 
 
@@ -128,22 +128,22 @@ def _days(satellite: Satrec) -> float:
 
 def warnings(orbits: Orbits, start: datetime) -> list[str]:
     """Return warnings about the elements' age, for people."""
-    said = []
+    sentences = []
     if orbits.spread_s > MIXED_DAYS * DAY_S:
         spread_days = orbits.spread_s / DAY_S
         old = sum(abs(_days(each) - (start - J2000) / timedelta(days=1)) > OLD_DAYS for each in orbits.satellites)
         more = (
             f", and {old} of {len(orbits.satellites)} are beyond {OLD_DAYS} days from the path's start" if old else ""
         )
-        said.append(
+        sentences.append(
             f"The element sets are of different epochs, up to {spread_days:.1f} days apart{more}: satellites of the oldest ones are "
             f"kilometres off. Take a file that was made at one time, or leave those out."
         )
     age_days = abs((start - orbits.epoch).total_seconds()) / DAY_S
     if age_days > OLD_DAYS:
         reason = f"The path begins {age_days:.0f} days from the elements' epoch, {orbits.epoch:%Y-%m-%d}"
-        said.append(f"{reason}: beyond {OLD_DAYS} days satellites are kilometres off. {NEWER}")
-    return said
+        sentences.append(f"{reason}: beyond {OLD_DAYS} days satellites are kilometres off. {NEWER}")
+    return sentences
 
 
 def _sets(lines: list[tuple[int, str]]) -> Iterator[Found | LeftOut]:

@@ -60,16 +60,16 @@ def path_rows(columns: Mapping[str, Whole]) -> list[tuple[Nodes, list[Whole]]]:
     """Return for each path: its nodes, and the rows of each hop."""
     path, hop = columns["path"], columns["hop"]
     starts = np.flatnonzero(np.r_[True, (np.diff(path) != 0) | (np.diff(hop) != 0)])
-    found: dict[int, list[Whole]] = {}
+    rows_of: dict[int, list[Whole]] = {}
     for rows in np.split(np.arange(len(path)), starts[1:]):
         if hop[rows[0]] > 0:
-            found.setdefault(int(path[rows[0]]), []).append(rows)
-    return [((-1, *(int(columns["node"][each[0]]) for each in rows)), rows) for rows in found.values()]
+            rows_of.setdefault(int(path[rows[0]]), []).append(rows)
+    return [((-1, *(int(columns["node"][each[0]]) for each in rows)), rows) for rows in rows_of.values()]
 
 
 def _error(columns: Mapping[str, Whole], rows: list[Whole], at_us: Whole, exact_ns: np.ndarray) -> float:
-    said = np.stack([np.interp(at_us, columns["at_us"][each], columns["delay_ns"][each]) for each in rows])
-    return float(np.max(np.abs(said - exact_ns)))
+    interpolated = np.stack([np.interp(at_us, columns["at_us"][each], columns["delay_ns"][each]) for each in rows])
+    return float(np.max(np.abs(interpolated - exact_ns)))
 
 
 def _heights(sky: Sky, nodes: Nodes, at_us: Whole) -> list[float]:

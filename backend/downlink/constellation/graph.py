@@ -22,16 +22,16 @@ Nodes = tuple[int, ...]
 
 def grid_hops(grid: Grid) -> Whole:
     """The pairs of satellites that `+grid` joins, each once, of shape (hops, 2). One that is missing is joined to nobody."""
-    plane, place = np.divmod(np.arange(grid.planes * grid.per_plane), grid.per_plane)
-    found: list[Whole] = []
+    plane, slot = np.divmod(np.arange(grid.planes * grid.per_plane), grid.per_plane)
+    hops: list[Whole] = []
     if grid.per_plane > 1:
-        found.append(np.stack([_number(grid, plane, place), _number(grid, plane, place + 1)], axis=1))
+        hops.append(np.stack([_number(grid, plane, slot), _number(grid, plane, slot + 1)], axis=1))
     if grid.planes > 1:
         is_last = plane == grid.planes - 1
-        beside = _number(grid, plane + 1, place + np.where(is_last, grid.seam or 0, 0))
-        pairs = np.stack([_number(grid, plane, place), beside], axis=1)
-        found.append(pairs if grid.seam is not None else pairs[~is_last])
-    pairs = np.sort(np.concatenate([*found, np.empty((0, 2), np.int64)]), axis=1)
+        beside = _number(grid, plane + 1, slot + np.where(is_last, grid.seam or 0, 0))
+        pairs = np.stack([_number(grid, plane, slot), beside], axis=1)
+        hops.append(pairs if grid.seam is not None else pairs[~is_last])
+    pairs = np.sort(np.concatenate([*hops, np.empty((0, 2), np.int64)]), axis=1)
     return _standing(np.unique(pairs, axis=0), grid)
 
 
@@ -45,8 +45,8 @@ def _standing(pairs: Whole, grid: Grid) -> Whole:
     return standing[np.all(standing >= 0, axis=1)]
 
 
-def _number(grid: Grid, plane: Whole, place: Whole) -> Whole:
-    return plane % grid.planes * grid.per_plane + place % grid.per_plane
+def _number(grid: Grid, plane: Whole, slot: Whole) -> Whole:
+    return plane % grid.planes * grid.per_plane + slot % grid.per_plane
 
 
 def hop_lengths(places: Floats, hops: Whole) -> Floats:

@@ -68,8 +68,8 @@ def make_path(asked: Asked, say: Said = lambda _: None) -> tuple[PathHeader, dic
     """
     header = _header(asked)  # before the work, so that what is wrong is said at once
     sky = sky_of(header, asked.orbits)
-    found = stretches(sky, asked.route, asked.step_ms * 1_000, asked.duration_us, say)
-    return header, _columns(sky, asked.links, found, asked.seed)
+    course = stretches(sky, asked.route, asked.step_ms * 1_000, asked.duration_us, say)
+    return header, _columns(sky, asked.links, course, asked.seed)
 
 
 def sky_of(header: PathHeader, orbits: Orbits) -> Sky:
@@ -123,11 +123,11 @@ def _radii(asked: Asked) -> tuple[float, float]:
     )
 
 
-def _columns(sky: Sky, links: LinkModel, found: Sequence[Stretch], seed: int) -> dict[str, Whole]:
+def _columns(sky: Sky, links: LinkModel, course: Sequence[Stretch], seed: int) -> dict[str, Whole]:
     draws = np.random.default_rng(seed)
     rows: Rows = []
     before: Nodes | None = None
-    for path, stretch in enumerate(found):
+    for path, stretch in enumerate(course):
         if stretch.nodes is None:
             rows.append(_no_path(path, stretch))
         else:

@@ -106,15 +106,15 @@ def _messages(text: str) -> Iterable[object]:
 
 
 def _objects(text: str) -> list[object]:
-    found = json.loads(text)
-    if isinstance(found, dict):
-        if not OF_ANY & {name.upper() for name in found}:
+    document = json.loads(text)
+    if isinstance(document, dict):
+        if not OF_ANY & {name.upper() for name in document}:
             remedy = "Fetch it again, signed in where its source asks for that. Of a longer answer take the list of messages."
             raise wrong("element file", f"it has no element sets, but {text[:100]!r}", remedy)
-        return [found]
-    if found and not any(isinstance(each, dict) for each in found):
+        return [document]
+    if document and not any(isinstance(each, dict) for each in document):
         raise ValueError("its list has no messages")
-    return list(found)
+    return list(document)
 
 
 def _segments(text: str) -> Iterator[dict[str, str | None]]:
@@ -149,39 +149,39 @@ def _pairs(text: str) -> Iterator[dict[str, str]]:
 
 
 def _satellite(number: int, fields: object) -> Found | LeftOut:
-    place = f"element set {number}"
+    position = f"element set {number}"
     if not isinstance(fields, Mapping):
-        return LeftOut("", place, "it is no message of elements")
-    said = {str(name).strip().upper(): str(value).strip() for name, value in fields.items() if value is not None}
-    said = {name: value for name, value in said.items() if value}
-    catalogue = said.get("NORAD_CAT_ID", "")
-    label = CatalogueLabel(said.get("OBJECT_NAME", catalogue), place, catalogue.lstrip("0"))
-    if flaw := _flaw(said):
-        return LeftOut(label.name, place, flaw)
+        return LeftOut("", position, "it is no message of elements")
+    texts = {str(name).strip().upper(): str(value).strip() for name, value in fields.items() if value is not None}
+    texts = {name: value for name, value in texts.items() if value}
+    catalogue = texts.get("NORAD_CAT_ID", "")
+    label = CatalogueLabel(texts.get("OBJECT_NAME", catalogue), position, catalogue.lstrip("0"))
+    if flaw := _flaw(texts):
+        return LeftOut(label.name, position, flaw)
     # The catalogue's number is a label too, and newer ones have more digits than SGP4's code takes.
-    own = {**LABELS, **said, "NORAD_CAT_ID": str(number), "EPOCH": _moment(said["EPOCH"])}
+    own = {**LABELS, **texts, "NORAD_CAT_ID": str(number), "EPOCH": _moment(texts["EPOCH"])}
     satellite = Satrec()
     try:
         omm.initialize(satellite, own, WGS72)
     except (ValueError, TypeError, OverflowError) as error:
-        return LeftOut(label.name, place, f"it cannot be read ({error})")
+        return LeftOut(label.name, position, f"it cannot be read ({error})")
     beyond = beyond_bounds(satellite)
-    return LeftOut(label.name, place, beyond) if beyond else (label, satellite)
+    return LeftOut(label.name, position, beyond) if beyond else (label, satellite)
 
 
-def _flaw(said: Mapping[str, str]) -> str | None:
+def _flaw(texts: Mapping[str, str]) -> str | None:
     """Explain why the texts of a message describe no orbit; None if they do."""
-    theory = said.get("MEAN_ELEMENT_THEORY", "SGP4")
+    theory = texts.get("MEAN_ELEMENT_THEORY", "SGP4")
     if theory not in {"SGP4", "SGP/SGP4"}:
         return f"its elements are of {theory}, not of SGP4"
     for name in ("EPOCH", *NUMBERS):
-        if name not in said:
+        if name not in texts:
             return f"{name} is missing"
     try:
-        datetime.strptime(_moment(said["EPOCH"]), "%Y-%m-%dT%H:%M:%S.%f")  # noqa: DTZ007
+        datetime.strptime(_moment(texts["EPOCH"]), "%Y-%m-%dT%H:%M:%S.%f")  # noqa: DTZ007
     except ValueError:
-        return f"it cannot be read (EPOCH {said['EPOCH'][:40]!r} is no moment in UTC such as {MOMENT})"
-    return next((flaw for name in NUMBERS if (flaw := _no_number(name, said[name]))), None)
+        return f"it cannot be read (EPOCH {texts['EPOCH'][:40]!r} is no moment in UTC such as {MOMENT})"
+    return next((flaw for name in NUMBERS if (flaw := _no_number(name, texts[name]))), None)
 
 
 def _no_number(name: str, text: str) -> str | None:

@@ -89,11 +89,11 @@ def walker_orbits(walker: Walker, epoch: datetime) -> Orbits:
         Elements(
             inclination_deg=walker.inclination_deg,
             node_deg=plane * walker.spread_deg / walker.planes,
-            anomaly_deg=360 * (place / walker.per_plane + plane * walker.phase / walker.satellites),
+            anomaly_deg=360 * (slot / walker.per_plane + plane * walker.phase / walker.satellites),
             turns_per_day=turns,
         )
         for plane in range(walker.planes)
-        for place in range(walker.per_plane)
+        for slot in range(walker.per_plane)
     ]
     seam = walker.phase if walker.is_closed else None
     return orbits_of(elements, epoch, Grid(walker.planes, walker.per_plane, seam))
@@ -135,11 +135,11 @@ def near_positions(satellites: SatrecArray, start: datetime, at_us: Whole) -> Fl
     places, speeds = motion(satellites, start, coarse_us)
     piece = np.minimum((at_us - at_us[0]) // COARSE_US, pieces - 1)
     part = ((at_us - coarse_us[piece]) / COARSE_US)[:, None]
-    found = (1 + 2 * part) * (1 - part) ** 2 * places[:, piece]
-    found += part**2 * (3 - 2 * part) * places[:, piece + 1]
-    found += part * (1 - part) ** 2 * (COARSE_US / 1e6) * speeds[:, piece]
-    found += part**2 * (part - 1) * (COARSE_US / 1e6) * speeds[:, piece + 1]
-    near: Floats = found
+    interpolated = (1 + 2 * part) * (1 - part) ** 2 * places[:, piece]
+    interpolated += part**2 * (3 - 2 * part) * places[:, piece + 1]
+    interpolated += part * (1 - part) ** 2 * (COARSE_US / 1e6) * speeds[:, piece]
+    interpolated += part**2 * (part - 1) * (COARSE_US / 1e6) * speeds[:, piece + 1]
+    near: Floats = interpolated
     return near
 
 

@@ -17,10 +17,10 @@ def snr_db(radio: Radio, length_km: Floats) -> Floats:
     """Free-space loss over the length, nothing else that varies: no weather, no pattern of the antenna."""
     free_space_db = 20 * np.log10(4 * math.pi * length_km * 1e3 * radio.frequency_ghz * 1e9 / LIGHT_M_PER_S)
     eirp_dbw_per_hz = radio.eirp_density_dbw_per_mhz - 60
-    found: Floats = (
+    snr: Floats = (
         eirp_dbw_per_hz + radio.g_over_t_db_per_k - free_space_db - radio.other_losses_db - BOLTZMANN_DBW_PER_K_HZ
     )
-    return found
+    return snr
 
 
 def rate_bps(radio: Radio, snr: Floats) -> Whole:

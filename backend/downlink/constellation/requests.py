@@ -37,9 +37,9 @@ def ready_path(name: str, program: str) -> Asked:
     )  # fmt: skip
 
 
-def station(said: str) -> Station:
+def station(text: str) -> Station:
     """`beijing`, or `NAME,LATITUDE,LONGITUDE[,METRES]`."""
-    name, *numbers = said.split(",")
+    name, *numbers = text.split(",")
     if not numbers:
         if name not in PLACES:
             remedy = f"Take one of {', '.join(PLACES)}, or write NAME,LATITUDE,LONGITUDE."
@@ -49,16 +49,16 @@ def station(said: str) -> Station:
         latitude, longitude, *height = (float(each) for each in numbers)
     except ValueError as error:
         raise wrong(
-            "station", f"{said!r} cannot be read", "Write NAME,LATITUDE,LONGITUDE[,METRES] in degrees."
+            "station", f"{text!r} cannot be read", "Write NAME,LATITUDE,LONGITUDE[,METRES] in degrees."
         ) from error
     if len(height) > 1:
-        raise wrong("station", f"{said!r} has too many numbers", "Write NAME,LATITUDE,LONGITUDE[,METRES].")
+        raise wrong("station", f"{text!r} has too many numbers", "Write NAME,LATITUDE,LONGITUDE[,METRES].")
     return Station(name, latitude, longitude, *height)
 
 
-def with_numbers(links: LinkModel, said: Sequence[str]) -> LinkModel:
+def with_numbers(links: LinkModel, settings: Sequence[str]) -> LinkModel:
     """A link model in which numbers are replaced, each said as `radio.bandwidth_mhz=20`."""
-    for each in said:
+    for each in settings:
         key, equals, text = each.partition("=")
         if not equals:
             raise wrong("links", f"{each!r} has no value", "Write KEY=VALUE, such as isl_rate_bps=20000000.")
@@ -88,8 +88,8 @@ def _with(model: T, name: str, value: object) -> T:
 
 
 def _keys(model: object, above: str = "") -> list[str]:
-    found: list[str] = []
+    keys: list[str] = []
     for each in fields(model):  # type: ignore[arg-type]
         value = getattr(model, each.name)
-        found += _keys(value, f"{above}{each.name}.") if is_dataclass(value) else [above + each.name]
-    return found
+        keys += _keys(value, f"{above}{each.name}.") if is_dataclass(value) else [above + each.name]
+    return keys

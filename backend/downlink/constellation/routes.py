@@ -31,16 +31,16 @@ class Stretch:
 def stretches(sky: Sky, route: Route, step_us: int, duration_us: int, say: Said = lambda _: None) -> list[Stretch]:
     """The paths in their order, without a gap, each other than the one before."""
     at_us = slot_times(route, duration_us) if route.rule == "slots" else step_times(step_us, duration_us)
-    found: list[Stretch] = []
+    course: list[Stretch] = []
     start_us, current = 0, None
     for number, (moment_us, nodes) in enumerate(_routed(sky, route, at_us)):
         if number % SAID_EVERY == 0:
             say(moment_us)
         if number and nodes != current:
-            found.append(Stretch(start_us, moment_us, current))
+            course.append(Stretch(start_us, moment_us, current))
             start_us = moment_us
         current = nodes
-    return [*found, Stretch(start_us, duration_us, current)]
+    return [*course, Stretch(start_us, duration_us, current)]
 
 
 def step_times(step_us: int, duration_us: int) -> Whole:
@@ -79,10 +79,10 @@ class Shortest:
         stays = moment.at_us - self.changed_us < self.stay_us
         if current is not None and stays and moment.holds(current):
             return current
-        found = moment.shortest()
-        if found != current:
+        path = moment.shortest()
+        if path != current:
             self.changed_us = moment.at_us
-        return found
+        return path
 
 
 def hold(moment: Moment, current: Nodes | None) -> Nodes | None:

@@ -90,13 +90,13 @@ class Sky:
 
     def _chunk(self, at_us: Whole) -> Iterator[Moment]:
         places = near_positions(self.satellites, self.start, at_us)
-        found = sight(self.stations, places, self.start, at_us)
-        seen = found.is_seen(self.least_elevation_deg, self.most_gsl_km)
+        sights = sight(self.stations, places, self.start, at_us)
+        seen = sights.is_seen(self.least_elevation_deg, self.most_gsl_km)
         if self.look_ahead:
             seen[:, :, :-1] &= seen[:, :, 1:]
         isl_km = np.ascontiguousarray(hop_lengths(places, self.wiring.hops).T)
         for time in range(len(at_us) - 1):
-            yield Moment(int(at_us[time]), self.wiring, isl_km[time], found.length_km[:, :, time], seen[:, :, time])
+            yield Moment(int(at_us[time]), self.wiring, isl_km[time], sights.length_km[:, :, time], seen[:, :, time])
 
     def places(self, nodes: Nodes, at_us: Whole) -> Floats:
         """Return positions of a path's satellites in km, of shape (satellites, times, 3)."""
@@ -113,13 +113,13 @@ class Sky:
     def _lengths_and_sines(self, nodes: Nodes, at_us: Whole) -> tuple[Floats, Floats]:
         index = {node: at for at, node in enumerate(node for node in nodes if node >= 0)}
         places = self.places(nodes, at_us)
-        found: Sight = sight(self.stations, places, self.start, at_us)
+        sights: Sight = sight(self.stations, places, self.start, at_us)
         lengths, sines = [], []
         for one, other in pairwise(nodes):
             if one < 0 or other < 0:
                 station, satellite = sorted((one, other))
-                lengths.append(found.length_km[-1 - station, index[satellite]])
-                sines.append(found.sine[-1 - station, index[satellite]])
+                lengths.append(sights.length_km[-1 - station, index[satellite]])
+                sines.append(sights.sine[-1 - station, index[satellite]])
             else:
                 lengths.append(np.linalg.norm(places[index[one]] - places[index[other]], axis=1))
                 sines.append(np.ones(len(at_us)))

@@ -39,10 +39,10 @@ class Summary:
 
 
 def summarise(header: PathHeader, columns: Mapping[str, Whole]) -> Summary:
-    found = path_rows(columns)
+    paths = path_rows(columns)
     delays, hops, rates, losses = [], [], [], []
     covered_us = 0
-    for nodes, rows in found:
+    for nodes, rows in paths:
         start, end = int(columns["at_us"][rows[0][0]]), int(columns["at_us"][rows[0][-1]])
         covered_us += end - start
         at_us = np.arange(start + (-start) % EACH_US, end, EACH_US) if end - start > EACH_US else np.array([start])
@@ -56,12 +56,12 @@ def summarise(header: PathHeader, columns: Mapping[str, Whole]) -> Summary:
     changes = int(columns["path"][-1])
     return Summary(
         _spread(delays), _spread(hops), _spread(rates), _spread(losses), changes, changes / minutes,
-        _ground_changes(found) / minutes, (header.duration_us - covered_us) / 1e6,
+        _ground_changes(paths) / minutes, (header.duration_us - covered_us) / 1e6,
     )  # fmt: skip
 
 
-def _ground_changes(found: list[tuple[tuple[int, ...], list[Whole]]]) -> int:
-    ends = [(nodes[1], nodes[-2]) for nodes, _ in found]
+def _ground_changes(paths: list[tuple[tuple[int, ...], list[Whole]]]) -> int:
+    ends = [(nodes[1], nodes[-2]) for nodes, _ in paths]
     return sum(one != other for one, other in pairwise(ends))
 
 

@@ -58,9 +58,9 @@ def unseen(sky: Sky, duration_us: int) -> list[Unseen]:
     ]
 
 
-def check_seen(found: Sequence[Unseen], least_deg: float) -> None:
+def check_seen(unseen: Sequence[Unseen], least_deg: float) -> None:
     """Raises InvalidError for a station that sees no satellite at all."""
-    for each in found:
+    for each in unseen:
         if each.share == 1:
             raise wrong(f"station {each.station}", f"it {each.sees(least_deg)}", each.what_helps)
 

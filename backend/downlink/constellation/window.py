@@ -107,15 +107,15 @@ def _places(header: PathHeader, nodes: tuple[int, ...], at_us: int) -> list[Plac
     moment = np.array([at_us], np.int64)
     turned = float(np.asarray(sidereal_angle(header.start, moment)).ravel()[0])
     satellites = iter(sky.places(nodes, moment)[:, 0])
-    found = []
+    positions = []
     for node in nodes:
         if node < 0:
             at = header.stations[-1 - node]
-            found.append(Place(node, at.name, at.latitude_deg, at.longitude_deg, at.height_m / 1e3))
+            positions.append(Place(node, at.name, at.latitude_deg, at.longitude_deg, at.height_m / 1e3))
         else:
             x, y, z = (float(each) for each in next(satellites))
             radius = math.hypot(x, y, z)
             east = math.remainder(math.atan2(y, x) - turned, math.tau)
             latitude, longitude = math.degrees(math.asin(z / radius)), math.degrees(east)
-            found.append(Place(node, None, latitude, longitude, radius - MEAN_RADIUS_KM))
-    return found
+            positions.append(Place(node, None, latitude, longitude, radius - MEAN_RADIUS_KM))
+    return positions

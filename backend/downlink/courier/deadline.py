@@ -13,13 +13,13 @@ T = TypeVar("T")
 def within(longest_s: float, do: Callable[[], T]) -> T:
     """Return or raise what `do` does; TimeoutError if it takes longer. It then continues, unheard, in a thread that keeps no process
     alive."""
-    found: Future[T] = Future()
+    result: Future[T] = Future()
 
     def run() -> None:
         try:
-            found.set_result(do())
+            result.set_result(do())
         except BaseException as error:
-            found.set_exception(error)
+            result.set_exception(error)
 
     Thread(target=run, daemon=True).start()
-    return found.result(longest_s)
+    return result.result(longest_s)

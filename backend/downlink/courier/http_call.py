@@ -42,8 +42,8 @@ class Call:
 
 def resolve(host: str, port: int) -> list[Address]:
     """OSError where the name has no address."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(ip_address(str(each[4][0])) for each in found))
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(ip_address(str(each[4][0])) for each in addresses))
 
 
 def carry_out(

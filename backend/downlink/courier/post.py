@@ -39,6 +39,6 @@ def _outcome(status: int) -> Outcome:
         return Outcome(True, f"Answered {status}.")
     if 300 <= status < 400:
         is_final = status in (httpx.codes.MOVED_PERMANENTLY, httpx.codes.PERMANENT_REDIRECT)
-        said = f"Answered {status}, a redirect, which is not followed: enter the final address."
-        return Outcome(False, said, is_final)
+        reason = f"Answered {status}, a redirect, which is not followed: enter the final address."
+        return Outcome(False, reason, is_final)
     return Outcome(False, f"Answered {status}.", is_final=status == httpx.codes.GONE)

@@ -93,12 +93,12 @@ class Provider:
             "code_verifier": verifier,
         }
         auth = (self.client.id, self.client.secret)
-        said = self._fetch("POST", known.metadata["token_endpoint"], data=body, auth=auth)
-        token = said.get("id_token")
+        answer = self._fetch("POST", known.metadata["token_endpoint"], data=body, auth=auth)
+        token = answer.get("id_token")
         if not isinstance(token, str):
             raise DeniedError("provider_refused", "The identity provider gave no proof of who you are; sign in again.")
         claims = self._checked(token, nonce, now_s)
-        return {**self._said_besides(known.metadata, said.get("access_token"), claims["sub"]), **claims}
+        return {**self._said_besides(known.metadata, answer.get("access_token"), claims["sub"]), **claims}
 
     def _checked(self, token: str, nonce: str, now_s: int) -> Mapping[str, Any]:
         options = {
@@ -162,8 +162,8 @@ class Provider:
         url = metadata.get("userinfo_endpoint")
         if not isinstance(url, str) or not isinstance(token, str):
             return {}
-        said = self._fetch("GET", url, headers={"Authorization": f"Bearer {token}"})
-        return said if said.get("sub") == subject else {}
+        answer = self._fetch("GET", url, headers={"Authorization": f"Bearer {token}"})
+        return answer if answer.get("sub") == subject else {}
 
     def _fetch(
         self, method: str, url: str, headers: Mapping[str, str] = MappingProxyType({}), **options: Any
@@ -215,16 +215,16 @@ async def _bounded(answer: httpx.Response) -> bytes:
 def read_answer(status: int, body: bytes) -> dict[str, Any]:
     """A JSON object. DeniedError for a refusal; UnavailableError for anything else."""
     try:
-        said = json.loads(body)
+        answer = json.loads(body)
     except (ValueError, RecursionError):
-        said = None
-    if 400 <= status < 500 and isinstance(said, dict) and "error" in said:
-        log.warning("provider_refused", error=str(said["error"])[:100])
+        answer = None
+    if 400 <= status < 500 and isinstance(answer, dict) and "error" in answer:
+        log.warning("provider_refused", error=str(answer["error"])[:100])
         message = "The identity provider refused this sign-in: its code was used or has expired. Sign in again."
         raise DeniedError("provider_refused", message)
-    if status != 200 or not isinstance(said, dict):
+    if status != 200 or not isinstance(answer, dict):
         log.warning("provider_unfit", status=status)
         raise UnavailableError(
             "provider_away", "The identity provider does not answer as it should; try again in some minutes."
         )
-    return said
+    return answer

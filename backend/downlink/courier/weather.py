@@ -52,8 +52,8 @@ def fetch(url: str, allowed: Networks, find: Resolve = resolve, longest_s: float
 
 async def _body(answer: httpx.Response) -> bytes:
     if answer.is_redirect:
-        said = f"Answered {answer.status_code}, a redirect, which is not followed: write the final address."
-        raise UnavailableError("weather_redirected", said)
+        reason = f"Answered {answer.status_code}, a redirect, which is not followed: write the final address."
+        raise UnavailableError("weather_redirected", reason)
     if answer.status_code != httpx.codes.OK:
         raise UnavailableError("weather_status", f"Answered {answer.status_code}.")
     if answer.headers.get("content-encoding", "identity").lower() != "identity":

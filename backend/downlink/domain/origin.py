@@ -11,12 +11,12 @@ NETWORK_BITS = 64
 def origin_of(address: str) -> str:
     """Return an IPv4 address, the network of an IPv6 one as `2001:db8:1:2::/64`, or what is no address as it is."""
     try:
-        found = ip_address(address)
+        ip = ip_address(address)
     except ValueError:
         return address
-    if not isinstance(found, IPv6Address):
-        return str(found)
-    if found.ipv4_mapped:
-        return str(found.ipv4_mapped)
-    kept = int(found) >> (128 - NETWORK_BITS) << (128 - NETWORK_BITS)
+    if not isinstance(ip, IPv6Address):
+        return str(ip)
+    if ip.ipv4_mapped:
+        return str(ip.ipv4_mapped)
+    kept = int(ip) >> (128 - NETWORK_BITS) << (128 - NETWORK_BITS)
     return f"{IPv6Address(kept)}/{NETWORK_BITS}"

@@ -33,5 +33,7 @@ def check_whole(left_out: Sequence[LeftOut], total: int, parts: str) -> None:
     """Raises InvalidError `partial` where something is left out, for those who want a whole file or none."""
     if left_out:
         reasons = "; ".join(told(left_out))
-        said = f"{len(left_out):,} of {total:,} {parts} cannot be used, and --strict takes all or nothing: {reasons}."
-        raise InvalidError("partial", f"{said} Correct the file, or do without --strict.")
+        sentence = (
+            f"{len(left_out):,} of {total:,} {parts} cannot be used, and --strict takes all or nothing: {reasons}."
+        )
+        raise InvalidError("partial", f"{sentence} Correct the file, or do without --strict.")

@@ -20,4 +20,4 @@ def is_one_line(text: str) -> bool:
 
 def without_controls(text: str, but: str = "") -> str:
     """The text to show: a replacement character for each control character but those named."""
-    return CONTROLS.sub(lambda found: found[0] if found[0] in but else "\N{REPLACEMENT CHARACTER}", text)
+    return CONTROLS.sub(lambda match: match[0] if match[0] in but else "\N{REPLACEMENT CHARACTER}", text)

@@ -58,22 +58,22 @@ def repaired_json(text: bytes) -> Any:
     Raises ValueError for what is none.
     """
     try:
-        found = orjson.loads(text)
+        document = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         if "enough memory" in str(error):  # which orjson calls an error of the text
             raise MemoryError from error
         if not NO_NUMBER_HINT.search(text):  # a log of many documents comes here too, and is long
             raise
         text = NO_NUMBER.sub(_as_json, text)
-        found = orjson.loads(text)
+        document = orjson.loads(text)
     has_two_totals = text.count(b'"sum_sent"') > 1 + text.count(b'"server_output_json"')
-    return json.loads(text, object_pairs_hook=_apart) if has_two_totals else found
+    return json.loads(text, object_pairs_hook=_apart) if has_two_totals else document
 
 
-def _as_json(found: re.Match[bytes]) -> bytes:
-    if found["before"] is not None:
-        return found["before"] + b"null"
-    return found["power"] + b"+" if found["power"] else found[0]
+def _as_json(match: re.Match[bytes]) -> bytes:
+    if match["before"] is not None:
+        return match["before"] + b"null"
+    return match["power"] + b"+" if match["power"] else match[0]
 
 
 def _apart(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -186,5 +186,7 @@ def _next_opening(content: bytes, at: int) -> int | None:
 
 def _beginning(content: bytes, pattern: re.Pattern[bytes], at: int, limit: int) -> int | None:
     """The first match that is no value of a key: a client's report may hold its server's."""
-    places = (found.end() - 1 for found in pattern.finditer(content, at, limit))
-    return next((place for place in places if not KEY.search(content, max(0, place - MAX_BLANKS), place)), None)
+    places = (match.end() - 1 for match in pattern.finditer(content, at, limit))
+    return next(
+        (position for position in places if not KEY.search(content, max(0, position - MAX_BLANKS), position)), None
+    )

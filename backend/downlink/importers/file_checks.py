@@ -59,24 +59,24 @@ def check_files(
     checked, taken = CheckedFiles(), TakenTests(known)
     for name, content in files:
         taken.begin_file()
-        for found in traces_in(_shown(name), content, now, is_strict=is_strict):
+        for result in traces_in(_shown(name), content, now, is_strict=is_strict):
             try:
-                _take(checked, taken, found)
+                _take(checked, taken, result)
             except InvalidError as error:
                 checked.refusals.append(Refusal(error.details["file"], error.details["reason"], error.message))
     return checked
 
 
-def _take(checked: CheckedFiles, taken: TakenTests, found: ImportedTrace | InvalidError) -> None:
-    if isinstance(found, InvalidError):
-        raise found
-    taken.check(found)
+def _take(checked: CheckedFiles, taken: TakenTests, result: ImportedTrace | InvalidError) -> None:
+    if isinstance(result, InvalidError):
+        raise result
+    taken.check(result)
     if len(checked.sealed) == MAX_TESTS:
-        raise refused(found.name, f"more than {MAX_TESTS} tests are too many for one import; import it afterwards")
-    file = seal_file(found)
+        raise refused(result.name, f"more than {MAX_TESTS} tests are too many for one import; import it afterwards")
+    file = seal_file(result)
     if file.duration_s > MAX_DURATION_S:
-        raise refused(found.name, "it lasts longer than a day")
-    taken.take(found)
+        raise refused(result.name, "it lasts longer than a day")
+    taken.take(result)
     checked.sealed.append(file)
 
 

@@ -64,12 +64,12 @@ _DOCUMENTS: tuple[tuple[Callable[[Document], bool], SourceKind, Callable[[Docume
 
 def import_file(name: str, packed: bytes, now: datetime | None = None) -> ImportedTrace:
     """The one test that a file holds. Raises InvalidError `import_refused` that names file and reason."""
-    found = list(traces_in(name, packed, now))
-    if error := next((each for each in found if isinstance(each, InvalidError)), None):
+    traces = list(traces_in(name, packed, now))
+    if error := next((each for each in traces if isinstance(each, InvalidError)), None):
         raise error
-    if len(found) > 1:
-        raise refused(name, f"it holds {len(found)} tests; give them one at a time")
-    return next(each for each in found if isinstance(each, ImportedTrace))
+    if len(traces) > 1:
+        raise refused(name, f"it holds {len(traces)} tests; give them one at a time")
+    return next(each for each in traces if isinstance(each, ImportedTrace))
 
 
 def traces_in(name: str, packed: bytes, now: datetime | None = None, *, is_strict: bool = False) -> Iterator[Found]:
@@ -102,10 +102,10 @@ def _tests_of(member: Member, name: str, now: datetime | None, *, is_strict: boo
     except UnreadableError as error:
         yield refused(name, str(error))
         return
-    for place, (read, own) in enumerate(readers, start=1):
+    for number, (read, own) in enumerate(readers, start=1):
         is_one = len(readers) == 1
         digest = hashlib.sha256(member.packed if is_one else own).hexdigest()
-        label = name if is_one else f"{name} ({place} of {len(readers)})"
+        label = name if is_one else f"{name} ({number} of {len(readers)})"
         yield _read(kind, label, digest, read, now, is_strict=is_strict)
 
 
@@ -206,9 +206,9 @@ def _json_readers(content: bytes) -> Readers:
     return kind, [(_document_reader(kind, read, text), text) for text in texts]
 
 
-def _is_of_many(found: object) -> bool:
+def _is_of_many(document: object) -> bool:
     """Return whether an object is one of those that make a test together, each on its line."""
-    return is_tcp_info(found) or is_stream_event(found)
+    return is_tcp_info(document) or is_stream_event(document)
 
 
 def _by_line(content: bytes, whole: object) -> tuple[object, bytes]:
@@ -241,7 +241,7 @@ def _texts(content: bytes, whole: object) -> list[bytes]:
 
 def _each_once(texts: list[bytes]) -> list[bytes]:
     """Drop the repetitions of iperf3 of mid 2024, which wrote each document twice. Tests that failed at once may be equal."""
-    return [text for place, text in enumerate(texts) if not place or text != texts[place - 1] or b'"error"' in text]
+    return [text for index, text in enumerate(texts) if not index or text != texts[index - 1] or b'"error"' in text]
 
 
 def _reader(read: Callable[[Document], Content], document: Document) -> Reader:

@@ -113,9 +113,9 @@ def _raw(document: Mapping[str, Any], series: Mapping[str, Any]) -> dict[str, ob
     """Return the series as they are. If others have raw values, a flow that has only results never reported any."""
     named = document["results"] if isinstance(document["results"], Mapping) else {}
     flows = _flows_of([*named, *series])
-    found = {name: series[name] for name in flows if name in series}
-    silent: dict[str, object] = {name: [] for name in flows if found and name in named}
-    return silent | found
+    raw = {name: series[name] for name in flows if name in series}
+    silent: dict[str, object] = {name: [] for name in flows if raw and name in named}
+    return silent | raw
 
 
 def _resampled(document: Mapping[str, Any]) -> tuple[dict[str, object], tuple[LeftOut, ...]]:
@@ -123,8 +123,8 @@ def _resampled(document: Mapping[str, Any]) -> tuple[dict[str, object], tuple[Le
     xs = listing(document["x_values"], "x_values")
     results = mapping(document["results"], "results")
     names = _flows_of(results)
-    found, left_out = usable((name, partial(_plotted, name, results[name], xs)) for name in names)
-    return dict(found), left_out
+    flows, left_out = usable((name, partial(_plotted, name, results[name], xs)) for name in names)
+    return dict(flows), left_out
 
 
 def _plotted(name: str, series: object, xs: Sequence[Any]) -> tuple[str, object]:
@@ -188,14 +188,14 @@ def _begun(name: str, series: object) -> _Begun:
 
 def _after_hole(measured: Samples) -> frozenset[int]:
     """Places of values, counted among the values, with samples without one between them and the value before."""
-    found: list[int] = []
-    place, is_open = 0, False
+    after: list[int] = []
+    index, is_open = 0, False
     for sample in measured:
         if has_value := _has_value(sample):
-            found += [place] if is_open and place else []
-            place += 1
+            after += [index] if is_open and index else []
+            index += 1
         is_open = not has_value
-    return frozenset(found)
+    return frozenset(after)
 
 
 def _after_gap(times_s: Sequence[float], values: Samples) -> frozenset[int]:
@@ -203,13 +203,13 @@ def _after_gap(times_s: Sequence[float], values: Samples) -> frozenset[int]:
     steps_s = np.diff(times_s).tolist()
     told_s = [_told_s(sample) for sample in values[1:]]
     pairs = enumerate(zip(steps_s, told_s, strict=True), start=1)
-    return frozenset(place for place, (step, told) in pairs if told is not None and step > GAP * told)
+    return frozenset(index for index, (step, told) in pairs if told is not None and step > GAP * told)
 
 
 def _holes(name: str, missing: int, gaps: int) -> tuple[LeftOut, ...]:
     parts = {"throughput samples without a usable value": missing, "gaps between throughput samples": gaps}
-    said = ", ".join(f"{part}: {count}" for part, count in parts.items() if count)
-    return (LeftOut("", name, f"{said}; the next rate counts for their time"),) if said else ()
+    counts = ", ".join(f"{part}: {count}" for part, count in parts.items() if count)
+    return (LeftOut("", name, f"{counts}; the next rate counts for their time"),) if counts else ()
 
 
 def _flow(flow: int, begun: _Begun, first_s: float, about: Mapping[str, Any]) -> ImportedFlow:
@@ -259,7 +259,7 @@ def _written(begun: _Begun) -> Ints:
     steps_s = np.diff(_times_s(name, values)).tolist()
     spans_s = [steps_s[0] if steps_s and 1 not in begun.after_hole else 0.0, *steps_s]
     rates = [number(sample["val"], f"val of {name}") for sample in values]
-    told_s = [None if place in begun.after_hole else _told_s(sample) for place, sample in enumerate(values)]
+    told_s = [None if index in begun.after_hole else _told_s(sample) for index, sample in enumerate(values)]
     known_s = [span if told is None else told for told, span in zip(told_s, spans_s, strict=True)]
     return summed(
         [round(rate * s * BYTES_PER_MEGABIT) for rate, s in zip(rates, known_s, strict=True)], f"val of {name}"
@@ -275,11 +275,11 @@ def _between(rows_us: Ints, ends_us: Ints, written: Ints) -> Ints:
 
 def _gauge(name: str, samples: Samples, key: str, begin_s: float) -> tuple[Ints, Ints]:
     """Return when a gauge was read, in microseconds, and its values in our unit."""
-    found = _with(samples, key)
-    times_us = elapsed_us(_times_s(name, found), begin_s)
+    with_key = _with(samples, key)
+    times_us = elapsed_us(_times_s(name, with_key), begin_s)
     if np.any(np.diff(times_us) < 0):
         raise UnreadableError(f"time goes back among the {key} samples of {name}")
-    read = [number(sample[key], f"{key} of {name}") for sample in found]
+    read = [number(sample[key], f"{key} of {name}") for sample in with_key]
     return times_us, ints([round(number(value * GAUGES[key][1], f"{key} of {name}")) for value in read])
 
 

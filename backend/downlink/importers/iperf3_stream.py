@@ -91,27 +91,27 @@ def _count(document: dict[str, Any], line: _Line) -> None:
 
 def _lines(content: bytes) -> Iterator[_Line]:
     """The events, and what is none; an event may stand behind text, or behind one that was cut off."""
-    for place, text in enumerate(io.BytesIO(content), start=1):
+    for number, text in enumerate(io.BytesIO(content), start=1):
         if (event := _event(text)) is not None:
-            yield _Line(place, event)
+            yield _Line(number, event)
         elif text.strip():
-            *_, begin = 0, *(found.start() for found in EVENT.finditer(text))
+            *_, begin = 0, *(match.start() for match in EVENT.finditer(text))
             event = _event(text[begin:]) if begin else None
             is_broken = text.lstrip().startswith(b"{")
             if is_broken or event is None:
-                yield _Line(place, None, is_broken, is_last=event is None and not text.endswith(b"\n"))
+                yield _Line(number, None, is_broken, is_last=event is None and not text.endswith(b"\n"))
             if event is not None:
-                yield _Line(place, event)
+                yield _Line(number, event)
 
 
 def _event(text: bytes) -> Mapping[str, Any] | None:
     if b'"event"' not in text:  # most other text: a parser's refusal takes longer
         return None
     try:
-        found = repaired_json(text)
+        document = repaired_json(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, Mapping) and "event" in found else None
+    return document if isinstance(document, Mapping) and "event" in document else None
 
 
 def lines_left_out(document: Mapping[str, Any]) -> Iterator[LeftOut]:
@@ -135,6 +135,6 @@ def broken_at(document: Mapping[str, Any]) -> int | None:
 
 def _noted(document: Mapping[str, Any], name: str) -> tuple[int, int] | None:
     """Return the pair that `documents_of_events` noted under a name; other documents may have any key."""
-    found = document.get(name) if document.get("is_stream") else None
-    is_ours = isinstance(found, list) and len(found) == 2 and all(type(each) is int for each in found)
-    return (found[0], found[1]) if is_ours and found else None
+    noted = document.get(name) if document.get("is_stream") else None
+    is_ours = isinstance(noted, list) and len(noted) == 2 and all(type(each) is int for each in noted)
+    return (noted[0], noted[1]) if is_ours and noted else None

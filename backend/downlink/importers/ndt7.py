@@ -32,10 +32,10 @@ FIELDS = {**BY_NAME, **RATES}
 
 
 def is_ndt7(document: Mapping[str, Any]) -> bool:
-    said = _row(document)
-    directions = [said[name] for name in DIRECTIONS if name in said]
+    row = _row(document)
+    directions = [row[name] for name in DIRECTIONS if name in row]
     return bool(directions) and (
-        "StartTime" in said or any(isinstance(each, Mapping) and "ServerMeasurements" in each for each in directions)
+        "StartTime" in row or any(isinstance(each, Mapping) and "ServerMeasurements" in each for each in directions)
     )
 
 
@@ -74,8 +74,8 @@ class _Direction:
     left_out: tuple[LeftOut, ...]
 
 
-def _direction(name: str, said: object) -> _Direction:
-    result = mapping(said, name)
+def _direction(name: str, server: object) -> _Direction:
+    result = mapping(server, name)
     measured = listing(result.get("ServerMeasurements") or [], "ServerMeasurements")
     infos, unread = _snapshots(measured)
     kept = [info for info, _ in groupby(infos)]
@@ -92,11 +92,11 @@ def _direction(name: str, said: object) -> _Direction:
 
 def _snapshots(measured: Sequence[Any]) -> tuple[list[Mapping[str, Any]], tuple[LeftOut, ...]]:
     """Return the kernel's values of each measurement. Raise UnreadableError if most of them cannot be read."""
-    said = [(place, entry) for place, entry in enumerate(measured, start=1) if not _is_empty(entry)]
-    if not any(isinstance(entry, Mapping) for _, entry in said):
+    entries = [(number, entry) for number, entry in enumerate(measured, start=1) if not _is_empty(entry)]
+    if not any(isinstance(entry, Mapping) for _, entry in entries):
         raise UnreadableError("the server measured nothing (no TCPInfo)")
-    filled = _filled([entry for _, entry in said])
-    infos, left_out = usable((f"measurement {place}", partial(_snapshot, entry, filled)) for place, entry in said)
+    filled = _filled([entry for _, entry in entries])
+    infos, left_out = usable((f"measurement {number}", partial(_snapshot, entry, filled)) for number, entry in entries)
     if len(left_out) > len(infos):
         raise UnreadableError(f"{left_out[0].place}: {left_out[0].reason}")
     void = sum(_is_empty(entry) and "TCPInfo" in entry for entry in measured)

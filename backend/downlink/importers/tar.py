@@ -1,7 +1,5 @@
 """The files of a tar archive (POSIX.1-2008, pax, "ustar Interchange Format"; GNU's long names). Sizes are checked before anything is used,
-and nothing but regular files comes out: links, devices and folders are passed over.
-
-Python's `tarfile` has hung on hostile archives (CVE-2025-8194, CVE-2024-6232)."""
+and nothing but regular files comes out: links, devices and folders are passed over."""
 
 from __future__ import annotations
 
@@ -71,8 +69,8 @@ def _name(header: bytes) -> bytes:
 def _long_name(body: bytes, kind: bytes) -> bytes | None:
     if kind == GNU_LONG_NAME:
         return body.split(b"\0", 1)[0]
-    found = PAX_PATH.search(body)
-    return found[1] if found else None
+    match = PAX_PATH.search(body)
+    return match[1] if match else None
 
 
 def _text(name: bytes) -> str:

@@ -76,13 +76,13 @@ class _Snapshot:
 
 
 def _snapshot(line: bytes, line_number: int) -> _Snapshot:
-    said = _line(line, line_number)
-    identity = text_of(said.get("Metadata"), "UUID")
-    if (struct := _attribute(said, INFO, line_number)) is None:
+    entry = _line(line, line_number)
+    identity = text_of(entry.get("Metadata"), "UUID")
+    if (struct := _attribute(entry, INFO, line_number)) is None:
         return _Snapshot(identity)
-    name = _attribute(said, CONGESTION_CONTROL, line_number)
+    name = _attribute(entry, CONGESTION_CONTROL, line_number)
     control = name.rstrip(b"\0").decode("ascii", errors="replace") if name else None
-    return _Snapshot(identity, (_stamp(said, line_number), struct), control)
+    return _Snapshot(identity, (_stamp(entry, line_number), struct), control)
 
 
 def _line(line: bytes, line_number: int) -> Mapping[str, Any]:

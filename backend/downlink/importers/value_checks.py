@@ -30,16 +30,16 @@ IPV4 = re.compile(r"(?<![\d.])(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}(?![\d.])")
 
 def usable(parts: Iterable[tuple[str, Callable[[], T]]]) -> tuple[list[T], tuple[LeftOut, ...]]:
     """Each part that can be read, and those that cannot, by their names. UnreadableError where none can: the first one's."""
-    found: list[T] = []
+    values: list[T] = []
     left_out: list[LeftOut] = []
     for name, read in parts:
         try:
-            found.append(read())
+            values.append(read())
         except UnreadableError as error:
             left_out.append(LeftOut("", name, str(error)))
-    if left_out and not found:
+    if left_out and not values:
         raise UnreadableError(left_out[0].reason)
-    return found, tuple(left_out)
+    return values, tuple(left_out)
 
 
 def mapping(value: object, where: str) -> Mapping[str, Any]:
@@ -153,9 +153,9 @@ def refuse_beyond(name: str, column: Ints) -> None:
         return
     beyond = np.flatnonzero((column < field.least) | (column > field.most))
     if beyond.size:
-        place, value = int(beyond[0]), int(column[beyond[0]])
+        row, value = int(beyond[0]), int(column[beyond[0]])
         raise UnreadableError(
-            f"{field.name} is {value} at sample {place + 1}; it must lie between {field.least} and {field.most}"
+            f"{field.name} is {value} at sample {row + 1}; it must lie between {field.least} and {field.most}"
         )
 
 
@@ -214,9 +214,9 @@ def whole_of_text(value: object, where: str) -> int:
 
 def moment_of_table(value: object) -> datetime | None:
     """A moment as `moment` reads it, also with a space before the time and `UTC` behind it, as databases write it."""
-    found = (
+    read = (
         re.fullmatch(r"(\d{4}-\d\d-\d\d) ([\d:.]{1,40}) ?(UTC|Z|[+-]\d\d:?\d\d)?", value)
         if isinstance(value, str)
         else None
     )
-    return moment(f"{found[1]}T{found[2]}{(found[3] or 'Z').replace('UTC', 'Z')}" if found else value)
+    return moment(f"{read[1]}T{read[2]}{(read[3] or 'Z').replace('UTC', 'Z')}" if read else value)

@@ -14,14 +14,14 @@ NUMBERS = ("mean_ms", "median_ms", "p5_ms", "p95_ms", "n")
 
 
 def delay_rows(run: RunTrace) -> Rows:
-    return {FlowDelay: [_row(flow, kind, found) for flow, found in run.delays.items() for kind in KINDS]}
+    return {FlowDelay: [_row(flow, kind, delays) for flow, delays in run.delays.items() for kind in KINDS]}
 
 
-def _row(flow: int, kind: str, found: FlowDelays) -> Row:
-    spread, counts = found.spread(kind), found.sketch(kind)
+def _row(flow: int, kind: str, delays: FlowDelays) -> Row:
+    spread, counts = delays.spread(kind), delays.sketch(kind)
     numbers = {name: getattr(spread, name, None) for name in NUMBERS} | ({} if spread else {"n": 0})
     packed = pack_counts(counts.first, counts.counts) if spread else None
-    own = {"flow": flow, "kind": kind, "clock_error_ms": found.error_ms, "why": found.why.get(kind), "sketch": packed}
+    own = {"flow": flow, "kind": kind, "clock_error_ms": delays.error_ms, "why": delays.why.get(kind), "sketch": packed}
     return {**own, **numbers}
 
 

@@ -24,20 +24,20 @@ VERDICT = ("detector", "version", "exit_us", "cwnd_segments", "cwnd_source", "is
 
 
 def exit_rows(run: RunTrace) -> Rows:
-    found = [_judge(each) for each in run.tcp]
-    return {SlowStart: [times for times, _ in found], Exit: [row for _, verdicts in found for row in verdicts]}
+    judged = [_judge(each) for each in run.tcp]
+    return {SlowStart: [times for times, _ in judged], Exit: [row for _, verdicts in judged for row in verdicts]}
 
 
 def _judge(each: FlowTrace) -> tuple[Row, list[Row]]:
     """A flow's row of times and its detectors' verdicts. A trace that cannot be judged says why."""
     own = {"flow": each.flow.flow, "analysis_version": ANALYSIS_VERSION}
     try:
-        found = judge_flow(each.acks, each.rate)
+        judged = judge_flow(each.acks, each.rate)
     except InvalidError as error:
         return {**own, **_times(None), **_capacity(None), "origin_us": None, "refusal": error.message}, []
-    row = {**own, **_times(found.times), **_capacity(found.capacity), "origin_us": found.origin_us, "refusal": None}
-    facts = {"stayed_in_slow_start": found.stayed_in_slow_start, "mean_error_ratio": found.mean_error_ratio}
-    return {**row, **facts}, _verdicts(each.flow.flow, found)
+    row = {**own, **_times(judged.times), **_capacity(judged.capacity), "origin_us": judged.origin_us, "refusal": None}
+    facts = {"stayed_in_slow_start": judged.stayed_in_slow_start, "mean_error_ratio": judged.mean_error_ratio}
+    return {**row, **facts}, _verdicts(each.flow.flow, judged)
 
 
 def _times(times: ExitTimes | None) -> Row:
@@ -52,10 +52,10 @@ def _capacity(capacity: Capacity | None) -> Row:
     return dict(zip(CAPACITY, (capacity.at_us, capacity.basis, capacity.rate_bps, capacity.least_rtt_us), strict=True))
 
 
-def _verdicts(flow: int, found: FlowExits) -> list[Row]:
+def _verdicts(flow: int, judged: FlowExits) -> list[Row]:
     return [
-        {**vars(verdict), "flow": flow, "place": place, "timing": found.timing(verdict)}
-        for place, verdict in enumerate(found.verdicts)
+        {**vars(verdict), "flow": flow, "place": rank, "timing": judged.timing(verdict)}
+        for rank, verdict in enumerate(judged.verdicts)
     ]
 
 

@@ -19,11 +19,11 @@ def limit_rows(run: RunTrace) -> Rows:
 
 def _judge(each: FlowTrace, nominal_rate_bps: int | None) -> Row:
     rate_bps = float(nominal_rate_bps or 0)
-    found = judge_limits(each.counted, each.first_byte_us, each.duration_s, rate_bps, is_full=each.has_full_segments)
-    mean = found.series.mean
+    limits = judge_limits(each.counted, each.first_byte_us, each.duration_s, rate_bps, is_full=each.has_full_segments)
+    mean = limits.series.mean
     shares = dict(zip(NAMES, [None] * len(NAMES) if mean is None else plain(mean), strict=True))
-    advice = {name: getattr(found.advice, name, None) for name in ADVICE}
-    return {"flow": each.flow.flow, **shares, **advice, "seconds": pack_series(found.series.shares)}
+    advice = {name: getattr(limits.advice, name, None) for name in ADVICE}
+    return {"flow": each.flow.flow, **shares, **advice, "seconds": pack_series(limits.series.shares)}
 
 
 def limit_cells(flow: RunFlow, own: Own) -> Cells:

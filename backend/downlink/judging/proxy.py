@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from downlink.analysis.proxy import SENDER_FIELDS, Known, proxy_signs
-from downlink.domain.runs.outcome import FlowOutcome
 from downlink.judging.judge import Cells, Judge, Own, Row, Rows
 from downlink.judging.traces import FlowTrace, RunTrace
 from downlink.storage.tables import FlowProxy, RunFlow
@@ -28,28 +30,28 @@ def _judge(each: FlowTrace, run: RunTrace, probe_ms: float | None) -> Row:
         probe_rtt_ms=probe_ms,
         base_rtt_ms=run.run.base_rtt_ms,
     )
-    found = proxy_signs(each.counted, each.receiver, known)
+    signs = proxy_signs(each.counted, each.receiver, known)
     shown = {name: getattr(known, name, None) for name in VALUES} | {
-        name: getattr(found, name) for name in VALUES if hasattr(found, name)
+        name: getattr(signs, name) for name in VALUES if hasattr(signs, name)
     }
     return {"flow": each.flow.flow, **shown}
 
 
-def _handshake_ms(outcome: FlowOutcome | None) -> float | None:
-    rtt_us = outcome and outcome.handshake_rtt_us
+def _handshake_ms(outcome: Mapping[str, Any] | None) -> float | None:
+    rtt_us = (outcome or {}).get("handshake_rtt_us")
     return None if rtt_us is None else rtt_us / 1e3
 
 
 def _probe_rtt_ms(run: RunTrace) -> float | None:
     """The least round trip of the run's probe flows."""
-    found = [
+    rtts_ms = [
         int(answered.min())
         for each in run.judged
         if each.flow.is_probe and "probe_rtt_us" in each.sender
         for answered in [each.sender["probe_rtt_us"][each.sender["probe_rtt_us"] > 0]]
         if len(answered)
     ]
-    return min(found) / 1e3 if found else None
+    return min(rtts_ms) / 1e3 if rtts_ms else None
 
 
 def proxy_cells(flow: RunFlow, own: Own) -> Cells:

@@ -14,9 +14,9 @@ from downlink.storage.tables import Metric, RunFlow, StoredSeries
 
 
 def series_row(each: FlowTrace) -> dict[str, object]:
-    found = each.series
-    own = {"flow": each.flow.flow, "bins": found.bins}
-    return {**own, "quantities": list(QUANTITIES), "packed": pack_series(found.values)}
+    series = each.series
+    own = {"flow": each.flow.flow, "bins": series.bins}
+    return {**own, "quantities": list(QUANTITIES), "packed": pack_series(series.values)}
 
 
 def series_cells(_flow: RunFlow, own: Own) -> Cells:
@@ -30,14 +30,14 @@ def series_cells(_flow: RunFlow, own: Own) -> Cells:
 
 
 def metric_rows(run: RunTrace) -> Rows:
-    found = run_metrics(
+    metrics = run_metrics(
         [each.series for each in run.judged],
         [each.flow.start_s for each in run.judged],
         run.phases,
         rate_or_nan(run.run.nominal_rate_bps),
         [run.delays.get(each.flow.flow) for each in run.judged],
     )
-    flows = zip(run.judged, found, strict=True)
+    flows = zip(run.judged, metrics, strict=True)
     return {
         Metric: [
             {"flow": each.flow.flow, "phase": phase, **values}

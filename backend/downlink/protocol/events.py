@@ -58,7 +58,7 @@ class RestoredEvent(Recorded):
 
 
 class Missing(Message):
-    """Announced chunks of one flow at one point, from first to last, that their agent does not have any more."""
+    """Announced chunks of one flow at one point, from first to last, that their agent no longer has."""
 
     flow: Annotated[int, Field(ge=0, le=1000)]
     point: PointName

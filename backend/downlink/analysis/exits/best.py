@@ -67,12 +67,12 @@ def packet_pairs(trace: AckTrace, parameters: Best | None = None, *, rounds: int
     elapsed_us = np.diff(time_us[ends])
     rate_bps = np.divide(gained * 1e6, elapsed_us, out=np.zeros(len(gained)), where=elapsed_us > 0)
     is_seen = (trace.slow_start_cwnd_segments[hooked[ends]] >= asked.low_window)[1:]
-    found = []
+    pairs = []
     for number, (first, stop) in enumerate(zip(openings[:rounds], stops[:rounds], strict=True), start=1):
         low, high = np.searchsorted(ends[1:], (first, stop))
         kept = rate_bps[low:high][is_seen[low:high]][: asked.most_estimates]
-        found.append(RoundEstimates(number, int(hooked[first]), kept))
-    return found
+        pairs.append(RoundEstimates(number, int(hooked[first]), kept))
+    return pairs
 
 
 def judge_best(trace: AckTrace, parameters: Best | None = None) -> Verdict:

@@ -61,8 +61,8 @@ class BinSpan:
 
     def at(self, values: Ints, indices: Ints) -> Ints:
         """A cumulative quantity at the close of bins; 0 before the first."""
-        found = np.searchsorted(self.indices, indices, side="right") - 1
-        return np.where(indices < 0, 0, values[self.rows[found]])
+        rows = np.searchsorted(self.indices, indices, side="right") - 1
+        return np.where(indices < 0, 0, values[self.rows[rows]])
 
 
 def hook_rows(trace: AckTrace) -> Ints:

@@ -108,8 +108,8 @@ def _by_plateau(trace: AckTrace, rtt_us: int) -> Capacity:
     """Out of slow start alone where it lasted to the loss and met a plateau there; else out of the whole trace."""
     delivered = _delivered_bytes(trace)
     stops = (None,) if trace.stayed_in_slow_start is False or trace.loss_row is None else (trace.loss_row, None)
-    found = [_plateau(trace.time_us[: len(delivered)][:stop], delivered[:stop], rtt_us) for stop in stops]
-    return next((each for each in found if each.at_us is not None), found[-1])
+    plateaus = [_plateau(trace.time_us[: len(delivered)][:stop], delivered[:stop], rtt_us) for stop in stops]
+    return next((each for each in plateaus if each.at_us is not None), plateaus[-1])
 
 
 def _plateau(time_us: Ints, delivered: Floats, rtt_us: int) -> Capacity:

@@ -174,10 +174,10 @@ def plot_packet_pairs(trace: AckTrace) -> list[PlottedPairs] | None:
     """The estimates of rounds 1 to 5 in arrival order, Mb/s; None where rows are not ACKs."""
     if not_by_ack(trace):
         return None
-    found = packet_pairs(trace, Best(), rounds=PACKET_PAIR_ROUNDS)
+    pairs = packet_pairs(trace, Best(), rounds=PACKET_PAIR_ROUNDS)
     return [
         PlottedPairs(each.number, int(trace.time_us[each.opening_row]), plain(np.round(each.rate_bps / 1e6, 3)))
-        for each in found
+        for each in pairs
     ]
 
 

@@ -54,8 +54,8 @@ def judge_meansd(
         smallest = np.minimum.accumulate(rtt_us[judged])[asked.min_samples :]
         late = np.flatnonzero(smallest > allowed_us)
         if late.size:
-            place = int(judged[asked.min_samples + late[0]])
-            return _exit(rule, trace, int(hooked[place]), number, (int(smallest[late[0]]), allowed_us))
+            row = int(judged[asked.min_samples + late[0]])
+            return _exit(rule, trace, int(hooked[row]), number, (int(smallest[late[0]]), allowed_us))
     return rule.without_exit(trace, "no round's RTTs rose above mean and deviation", {"rounds": len(openings)})
 
 

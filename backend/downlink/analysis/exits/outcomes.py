@@ -114,8 +114,8 @@ def table_row(runs: Sequence[Reached]) -> TableRow:
 def _common_means(times: Sequence[ExitTimes]) -> CommonMeans | None:
     least = {"cg_us": 0.0, "ex_us": 0.0, "dp_us": 0.0, "hr_us": UNBOUNDED}
     means = [_mean_s((getattr(each, name) for each in times), end) for name, end in least.items()]
-    found = [mean for mean in means if mean is not None]
-    return CommonMeans(*found) if len(found) == len(means) else None
+    known = [mean for mean in means if mean is not None]
+    return CommonMeans(*known) if len(known) == len(means) else None
 
 
 def _scaled(value: float | None) -> float | None:
@@ -136,5 +136,5 @@ def _mean_s(times_us: Iterable[int | None], least: float = 0.0) -> Interval | No
 
 
 def _mean(values: Sequence[float], least: float = 0.0, most: float = float("inf")) -> Interval | None:
-    found = mean_intervals(values, least=least, most=most).to_dict()
-    return Interval(found["mean"], found["low"], found["high"], found["n"]) if found["n"] else None
+    interval = mean_intervals(values, least=least, most=most).to_dict()
+    return Interval(interval["mean"], interval["low"], interval["high"], interval["n"]) if interval["n"] else None

@@ -146,14 +146,14 @@ def sweep(trace: AckTrace, parameter_sets: Sequence[Parameters], rate: LinkRate 
 def _verdicts(trace: AckTrace, sets: Sequence[Parameters]) -> Iterator[Verdict]:
     """Yield verdicts in the order of the sets. Shared intermediate results are computed once, and released after their last set."""
     places: dict[tuple[type, Hashable], list[int]] = {}
-    for place, asked in enumerate(sets):
-        places.setdefault((type(asked), REPLAYS[type(asked)].key(asked)), []).append(place)
-    found: dict[int, Verdict] = {}
+    for index, asked in enumerate(sets):
+        places.setdefault((type(asked), REPLAYS[type(asked)].key(asked)), []).append(index)
+    verdicts: dict[int, Verdict] = {}
     for (kind, _), members in places.items():
         replay = REPLAYS[kind]
         shared = replay.prepare(trace, sets[members[0]])
-        found.update({place: replay.judge(trace, sets[place], shared) for place in members})
-    return (found[place] for place in range(len(sets)))
+        verdicts.update({index: replay.judge(trace, sets[index], shared) for index in members})
+    return (verdicts[index] for index in range(len(sets)))
 
 
 def _outcome(verdict: Verdict, capacity: Capacity, loss_us: int | None) -> Outcome:

@@ -81,8 +81,8 @@ def _burst_sizes(side: Recorded) -> Floats:
 
 
 def _full_rates(side: Recorded, fit: Fit) -> Floats:
-    found = [each.rate_bps for each in usages(side, fit.delays, fit.frame_ms.value if fit.frame_ms else None)]
-    rates = np.concatenate([np.zeros(0), *found])
+    bins = [each.rate_bps for each in usages(side, fit.delays, fit.frame_ms.value if fit.frame_ms else None)]
+    rates = np.concatenate([np.zeros(0), *bins])
     full: Floats = rates[np.isfinite(rates)] / 1e6
     return full
 
@@ -132,7 +132,7 @@ def _lost(side: Recorded) -> Floats:
 def _object_s(flows: Sequence[Acks], mb: int) -> Floats:
     """Return the seconds until `mb` megabytes, for the flows that came so far."""
     places = [(each, int(np.searchsorted(each.delivered_bytes, mb * 1_000_000))) for each in flows]
-    return np.array([each.time_us[place] / 1e6 for each, place in places if place < len(each.time_us)])
+    return np.array([each.time_us[row] / 1e6 for each, row in places if row < len(each.time_us)])
 
 
 def _first_losses(side: Recorded) -> Floats:

@@ -28,7 +28,7 @@ Quantiles = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the delay that is drawn again each hold_ms. quantiles: points (share of draws, ms), from 0 ms on."""
+    """A part of the delay that is drawn every hold_ms. quantiles: points (share of draws, ms), from 0 ms on."""
 
     hold_ms: Estimate
     quantiles: Quantiles
@@ -84,10 +84,10 @@ def _least_ms(idle: Sequence[Echoes]) -> float:
 
 def _windows(probe: Echoes, frame_ms: float | None) -> _Windows:
     """The level is what each echo has beside the wait for a frame or, without frames, the window's least."""
-    place = ((probe.sent_us - probe.sent_us[0]) // round(WINDOW_S * 1e6)).astype(int)
-    level, above = np.full(place[-1] + 1, math.nan), []
+    number = ((probe.sent_us - probe.sent_us[0]) // round(WINDOW_S * 1e6)).astype(int)
+    level, above = np.full(number[-1] + 1, math.nan), []
     for window in range(len(level)):
-        rtt = probe.rtt_us[(place == window) & probe.answered] / 1e3
+        rtt = probe.rtt_us[(number == window) & probe.answered] / 1e3
         if len(rtt) < LEAST_IN_WINDOW:
             continue
         if frame_ms is None:
@@ -111,8 +111,8 @@ def _slow(windows: Sequence[_Windows], least_ms: float, slot_s: float | None) ->
     if share < 0.5:
         return None
     known = Estimate(slot_s or 0.0, 0.0, "the period of handovers")
-    found = over_runs(windows, _hold_s, f"{len(levels)} windows of {WINDOW_S:g} s")
-    hold = known if slot_s else found
+    estimate = over_runs(windows, _hold_s, f"{len(levels)} windows of {WINDOW_S:g} s")
+    hold = known if slot_s else estimate
     return Part(Estimate(hold.value * 1e3, hold.error * 1e3, hold.n), quantile_points(levels - least_ms))
 
 

@@ -48,7 +48,7 @@ def split(
     packet_bytes = float(np.median([flow.packet_bytes for flow in flows]))
     full = mean_bps / 8 / packet_bytes
     limit = _limit_bytes(seen, full)
-    events = [found for found in (_events(each, limit, full, frame_ms) for each in seen) if found is not None]
+    events = [event for event in (_events(each, limit, full, frame_ms) for each in seen) if event is not None]
     return events, _queue(seen, limit)
 
 

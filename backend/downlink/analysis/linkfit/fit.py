@@ -39,14 +39,16 @@ def fit(recorded: Recorded) -> Fit | None:
         return None
     used = usages(recorded, first, frame_ms)
     changes = handovers(used)
-    found = rates(used, changes.period_s.value if changes else None)
-    events, queue = split(recorded.flows, first.least_ms.value, found.mean_bps.value, frame_ms) if found else ([], None)
+    link_rates = rates(used, changes.period_s.value if changes else None)
+    events, queue = (
+        split(recorded.flows, first.least_ms.value, link_rates.mean_bps.value, frame_ms) if link_rates else ([], None)
+    )
     return Fit(
         delays=(changes and delays(recorded, frame_ms, changes.period_s.value)) or first,
         frame_ms=framed[0] if framed else None,
         coherence=framed[1] if framed else None,
         grants=grants(recorded.flows, frame_ms) if frame_ms else None,
-        rates=found,
+        rates=link_rates,
         handovers=changes,
         queue=queue,
         down=down_losses(recorded, events),
@@ -59,5 +61,5 @@ def usages(recorded: Recorded, idle: Delays, frame_ms: float | None) -> list[Usa
     most_ms = (
         idle.least_ms.value + (frame_ms or 0) + sum(part.quantiles[-1][1] for part in (idle.slow, idle.fast) if part)
     )
-    found = (usage(flow, idle.least_ms.value, most_ms, frame_ms) for flow in recorded.flows)
-    return [each for each in found if each is not None]
+    used = (usage(flow, idle.least_ms.value, most_ms, frame_ms) for flow in recorded.flows)
+    return [each for each in used if each is not None]

@@ -73,8 +73,8 @@ def _rated(seen: Sequence[_Frames], base: int, delay: int, hold: int) -> tuple[E
     off = [squares(each, base, DELAYS, NUMBERS) for each in seen]
     if np.sum(off, axis=0).min() > CLEAR_GAIN * _plain_squares(seen, base, delay, hold):
         return None
-    found = each_over_runs(off, nearest, f"{len(seen)} flows' beginnings")
-    delay_frames, request_frames = (_with_rounding(each) for each in found)
+    estimates = each_over_runs(off, nearest, f"{len(seen)} flows' beginnings")
+    delay_frames, request_frames = (_with_rounding(each) for each in estimates)
     return delay_frames, request_frames
 
 
@@ -90,9 +90,9 @@ def _plain_squares(seen: Sequence[_Frames], base: int, delay: int, hold: int) ->
     )
 
 
-def _with_rounding(found: Estimate) -> Estimate:
+def _with_rounding(estimate: Estimate) -> Estimate:
     """Half a frame cannot be seen, nor a twentieth of many: acknowledgements are counted, and the terminal counts bytes."""
-    return Estimate(found.value, max(0.5, 0.05 * found.value, found.error), found.n)
+    return Estimate(estimate.value, max(0.5, 0.05 * estimate.value, estimate.error), estimate.n)
 
 
 def _by_frame(flow: Acks, length_us: float) -> _Frames | None:
@@ -163,9 +163,9 @@ def _first_grants(seen: Sequence[_Frames], base: int) -> int:
     for each in seen:
         more = each.carried > base
         often = np.convolve(more, np.ones(IN_A_ROW), "full")[IN_A_ROW - 1 :] >= OFTEN
-        found = np.flatnonzero(more & often)
-        if len(found):
-            firsts.append(int(found[0]))
+        frames = np.flatnonzero(more & often)
+        if len(frames):
+            firsts.append(int(frames[0]))
     return int(np.median(firsts)) if firsts else MOST_DELAY_FRAMES
 
 
@@ -176,8 +176,8 @@ def _sums(seen: Sequence[_Frames], base: int, delays: Ints, hold: int) -> Floats
 def _holds(seen: Sequence[_Frames], base: int) -> Ints:
     """Holds that may be: about when the first burst larger than base came."""
     firsts = [np.flatnonzero(each.carried > base + 1)[:1] for each in seen]
-    found = np.unique(np.concatenate(firsts))
-    return np.unique(np.clip(np.concatenate([found + d for d in (-2, -1, 0, 1)]), 1, None)) if len(found) else found
+    holds = np.unique(np.concatenate(firsts))
+    return np.unique(np.clip(np.concatenate([holds + d for d in (-2, -1, 0, 1)]), 1, None)) if len(holds) else holds
 
 
 def _squares(frames: _Frames, base: int, delay: int, hold: int) -> float:
@@ -191,11 +191,11 @@ def _squares(frames: _Frames, base: int, delay: int, hold: int) -> float:
 
 def _spaces(flows: Sequence[Acks]) -> list[Floats]:
     """Return the spaces between neighbours in bursts of some, in us: how fast the channel sends, and not how fast data came."""
-    found = []
+    spaces = []
     for flow in flows:
         time = flow.time_us[flow.time_us < flow.time_us[0] + BEGINNING_S * 1e6] if len(flow.time_us) else flow.time_us
         some = bursts(time)
         grouped = (some.sizes >= 3) & (some.sizes <= 200)
         if grouped.any():
-            found.append(some.width_us[grouped] / (some.sizes[grouped] - 1))
-    return found
+            spaces.append(some.width_us[grouped] / (some.sizes[grouped] - 1))
+    return spaces

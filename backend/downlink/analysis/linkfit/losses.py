@@ -156,14 +156,14 @@ def _fitted(
             return 1e12
         return -_log_likelihood(meaning(x), probes, events)
 
-    found = min(
+    fit = min(
         (
             scipy.optimize.minimize(cost, start, method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-3})
             for start in starts
         ),
         key=lambda f: f.fun,
     )
-    return found.x, _errors(cost, found.x), float(found.fun)
+    return fit.x, _errors(cost, fit.x), float(fit.fun)
 
 
 def _errors(cost: Callable[[Floats], float], at: Floats) -> Floats:

@@ -40,9 +40,9 @@ def parameters(fit: Fit) -> list[Parameter]:
     ]
 
 
-def _of(key: str, title: str, unit: str, found: Estimate | None, scale: float = 1.0) -> Iterator[Parameter]:
-    if found is not None:
-        yield Parameter(key, title, unit, found.value * scale, found.error * scale, found.n)
+def _of(key: str, title: str, unit: str, estimate: Estimate | None, scale: float = 1.0) -> Iterator[Parameter]:
+    if estimate is not None:
+        yield Parameter(key, title, unit, estimate.value * scale, estimate.error * scale, estimate.n)
 
 
 def _rates(fit: Fit) -> Iterator[Parameter]:
@@ -77,11 +77,11 @@ def _handovers(fit: Fit) -> Iterator[Parameter]:
         yield from _of("down.gap.lengths", "handover, median length", "ms", fit.handovers.median_ms)
 
 
-def _loss(way: str, found: Losses | None) -> Iterator[Parameter]:
-    if found:
-        yield from _of(f"{way}.loss.independent_ratio", f"loss by packet, {way}", "%", found.independent_ratio, 100)
-        yield from _of(f"{way}.loss.outages.mean_length_ms", f"outages, {way}: mean length", "ms", found.length_ms)
-        yield from _of(f"{way}.loss.outages.mean_spacing_s", f"outages, {way}: mean spacing", "s", found.spacing_s)
+def _loss(way: str, losses: Losses | None) -> Iterator[Parameter]:
+    if losses:
+        yield from _of(f"{way}.loss.independent_ratio", f"loss by packet, {way}", "%", losses.independent_ratio, 100)
+        yield from _of(f"{way}.loss.outages.mean_length_ms", f"outages, {way}: mean length", "ms", losses.length_ms)
+        yield from _of(f"{way}.loss.outages.mean_spacing_s", f"outages, {way}: mean spacing", "s", losses.spacing_s)
 
 
 def _delays(fit: Fit) -> Iterator[Parameter]:
@@ -130,8 +130,9 @@ def _unknown_rates(fit: Fit) -> Iterator[str]:
 
 
 def _unknown_losses(fit: Fit) -> Iterator[str]:
-    for way, found in (("down", fit.down), ("up", fit.up)):
-        if found is None:
+    for way, losses in (("down", fit.down), ("up", fit.up)):
+        if losses is None:
             yield f"Losses on the way {way}: there are no idle probes whose receiver's trace says which of them came. None are written."
-        elif found.independent_ratio is None and found.length_ms is None:
-            yield f"Losses on the way {way}: none among {found.source}, so at most {100 * found.most_ratio:.2g} % (95 %). None are written."
+        elif losses.independent_ratio is None and losses.length_ms is None:
+            most_percent = f"{100 * losses.most_ratio:.2g} % (95 %)"
+            yield f"Losses on the way {way}: none among {losses.source}, so at most {most_percent}. None are written."

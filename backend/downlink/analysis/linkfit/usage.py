@@ -81,10 +81,11 @@ def _ramp_end(edges: Floats, rate: Floats, bin_s: float) -> float:
 
 def _within(at_s: float, edges: Floats, is_full: NDArray[np.bool_]) -> bool:
     """Return whether the link was full both before and after."""
-    place = int(np.searchsorted(edges, at_s)) - 1
+    bin_number = int(np.searchsorted(edges, at_s)) - 1
     around = round(1 / (edges[1] - edges[0]))
     return bool(
-        np.any(is_full[max(0, place - around) : max(0, place)]) and np.any(is_full[place + 1 : place + 1 + around])
+        np.any(is_full[max(0, bin_number - around) : max(0, bin_number)])
+        and np.any(is_full[bin_number + 1 : bin_number + 1 + around])
     )
 
 
@@ -93,5 +94,5 @@ def _stalls(time_s: Floats, rtt_ms: Floats, floor_ms: float, frame_ms: float | N
     silence_ms = np.diff(time_s) * 1e3
     usual = float(np.median(silence_ms[silence_ms > 0])) if np.any(silence_ms > 0) else 0.0
     least = max(LEAST_STALL_MS, STALL_RATIO * usual, 3 * (frame_ms or 0))
-    found = np.flatnonzero((silence_ms >= least) & (rtt_ms[:-1] >= floor_ms))
-    return [(float(time_s[i]), float(silence_ms[i]) - usual) for i in found]
+    rows = np.flatnonzero((silence_ms >= least) & (rtt_ms[:-1] >= floor_ms))
+    return [(float(time_s[i]), float(silence_ms[i]) - usual) for i in rows]

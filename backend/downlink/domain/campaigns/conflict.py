@@ -41,7 +41,7 @@ def find_overlaps(own: Sequence[Booking], others: Collection[Booking], hosts: Ma
 
     own: the plan's runs; two of one link are not compared with each other. hosts: agent to host.
     """
-    found: dict[tuple[str, str, str, str], tuple[float, int]] = {}
+    overlaps: dict[tuple[str, str, str, str], tuple[float, int]] = {}
     mine = {id(booking) for booking in own}
     for earlier, later in _meeting([*own, *others]):
         is_mine = (id(earlier) in mine, id(later) in mine)
@@ -50,9 +50,9 @@ def find_overlaps(own: Sequence[Booking], others: Collection[Booking], hosts: Ma
         first, second = sorted((earlier, later), key=lambda each: (id(each) not in mine, each.label))
         if shared := _shared(first, second, hosts):
             key = (*shared, first.label, second.label)
-            start_s, count = found.get(key, (later.start_s, 0))
-            found[key] = (start_s, count + 1)
-    for (code, thing, label, other), (start_s, count) in found.items():
+            start_s, count = overlaps.get(key, (later.start_s, 0))
+            overlaps[key] = (start_s, count + 1)
+    for (code, thing, label, other), (start_s, count) in overlaps.items():
         yield Conflict(
             code, f"A run on {label} and one of {other} both need {thing} at {start_s:.0f} s ({count} overlaps)."
         )

@@ -67,8 +67,8 @@ def is_within(value: float, above: float | None, below: float | None) -> bool:
 def checks(expected: Sequence[Expectation], condition: str, link: str, numbers: Numbers) -> list[Check]:
     """Return the checks of a run of this condition on this link; none for a number that the run does not have."""
     return [
-        Check(place, each.metric, flow, value, each.above, each.below)
-        for place, each in enumerate(expected, 1)
+        Check(number, each.metric, flow, value, each.above, each.below)
+        for number, each in enumerate(expected, 1)
         if each.concerns(condition, link)
         for (metric, flow), value in sorted(numbers.items(), key=lambda item: (item[0][0], item[0][1] or 0))
         if metric == each.metric and each.flow in (None, flow)
@@ -80,10 +80,10 @@ def checks_of(stored: Iterable[Mapping[str, Any]] | None) -> list[Check]:
     return [Check(**each) for each in stored or ()]
 
 
-def unmet(found: Iterable[Check]) -> dict[int, list[Check]]:
+def unmet(checks: Iterable[Check]) -> dict[int, list[Check]]:
     """Group the checks that failed by the number of their expectation."""
     outside: dict[int, list[Check]] = {}
-    for each in found:
+    for each in checks:
         if not each.is_met:
             outside.setdefault(each.expectation, []).append(each)
     return outside
@@ -94,8 +94,8 @@ def series_outside(runs: Iterable[tuple[UUID, Sequence[Check]]], expectation: in
     condition on one link, in their order. Runs without the number are skipped."""
     judged = ((id_, own) for id_, made in runs if (own := [each for each in made if each.expectation == expectation]))
     stretches = groupby(judged, key=lambda run: bool(unmet(run[1])))
-    found = (tuple(id_ for id_, _ in stretch) for is_outside, stretch in stretches if is_outside)
-    return {id_: series for series in found for id_ in series}
+    series_of_runs = (tuple(id_ for id_, _ in stretch) for is_outside, stretch in stretches if is_outside)
+    return {id_: series for series in series_of_runs for id_ in series}
 
 
 def sentence(outside: Iterable[Check]) -> str:

@@ -82,8 +82,8 @@ def decide_line(contenders: Sequence[Contender], held: Mapping[str, bool], now: 
     taken = dict(held)
     turns: list[tuple[int, Turn]] = []
     opened: dict[UUID, dict[str, int]] = defaultdict(dict)
-    for place in _order(contenders, held, now):
-        each = contenders[place]
+    for index in _order(contenders, held, now):
+        each = contenders[index]
         begun = opened[each.campaign_id]
         open_bytes = each.state.open_bytes + sum(begun.values())
         beside = {link: most for link, most in each.state.beside.items() if link not in begun}
@@ -95,22 +95,22 @@ def decide_line(contenders: Sequence[Contender], held: Mapping[str, bool], now: 
             wanted = turn.claims
         for claim in wanted:
             taken[claim.resource] = taken.get(claim.resource, False) or claim.is_exclusive
-        turns.append((place, turn))
+        turns.append((index, turn))
     return Line(turns, taken)
 
 
 def _order(contenders: Sequence[Contender], held: Mapping[str, bool], now: datetime) -> Iterable[int]:
     """Link by link, the one that waits longest first; on a link by share."""
     links: dict[str, list[int]] = {}
-    for place, each in enumerate(contenders):
-        links.setdefault(each.run.link, []).append(place)
+    for index, each in enumerate(contenders):
+        links.setdefault(each.run.link, []).append(index)
     waiting = {
-        name: min((_waits_since(contenders[place], now) for place in places if _kept_for(contenders[place], held, now)),
+        name: min((_waits_since(contenders[index], now) for index in places if _kept_for(contenders[index], held, now)),
                   default=now)
         for name, places in links.items()
     }  # fmt: skip
     for name in sorted(links, key=lambda name: waiting[name]):
-        yield from sorted(links[name], key=lambda place: contenders[place].share.from_s)
+        yield from sorted(links[name], key=lambda index: contenders[index].share.from_s)
 
 
 def _waits_since(each: Contender, now: datetime) -> datetime:

@@ -40,13 +40,13 @@ class Hours:
     @classmethod
     def parse(cls, text: str) -> Hours:
         """Parse text such as `weekdays 18:00-06:00`. Raise ValueError with the fault."""
-        found = _FORM.fullmatch(" ".join(text.split()))
-        if found is None:
+        match = _FORM.fullmatch(" ".join(text.split()))
+        if match is None:
             raise ValueError(f"must be days and hours, {EXAMPLE}, not {text!r}.")
-        opens, closes = _minute(found[2], found[3], _DAY - 1), _minute(found[4], found[5], _DAY)
+        opens, closes = _minute(match[2], match[3], _DAY - 1), _minute(match[4], match[5], _DAY)
         if opens == closes:
             raise ValueError("opens and closes at the same time; write 00:00-24:00 for the whole day.")
-        return cls(_days(found[1].lower()), opens, closes)
+        return cls(_days(match[1].lower()), opens, closes)
 
     def __str__(self) -> str:
         named = next((name for name, days in GROUPS.items() if self.days == tuple(days)), "")
@@ -112,23 +112,23 @@ class Openings:
 def _openings_of(hours: tuple[Hours, ...], name: str, day: date) -> tuple[Opening, ...]:
     """Return the openings that begin on a day, in rising order."""
     zone, midnight = ZoneInfo(name), datetime.combine(day, time())
-    found = []
+    openings = []
     for each in hours:
         if day.weekday() in each.days:
             closes = each.closes if each.closes > each.opens else each.closes + _DAY
             from_at = moment_of(zone, midnight + timedelta(minutes=each.opens))
             to_at = moment_of(zone, midnight + timedelta(minutes=closes), is_last=True)
-            found.append(Opening(from_at.astimezone(UTC), to_at.astimezone(UTC)))
-    return tuple(sorted((each for each in found if each.from_at < each.to_at), key=lambda each: each.from_at))
+            openings.append(Opening(from_at.astimezone(UTC), to_at.astimezone(UTC)))
+    return tuple(sorted((each for each in openings if each.from_at < each.to_at), key=lambda each: each.from_at))
 
 
 def _minute(hour: str, minute: str, most: int) -> int:
-    found = int(hour) * 60 + int(minute)
-    if int(minute) > 59 or found > most:
+    minutes = int(hour) * 60 + int(minute)
+    if int(minute) > 59 or minutes > most:
         raise ValueError(
             f"{hour}:{minute} is no time of the day; hours open from 00:00 to 23:59 and close at 24:00 at the latest."
         )
-    return found
+    return minutes
 
 
 def _clock(minute: int) -> str:

@@ -68,11 +68,11 @@ class Lane:
         length = timedelta(seconds=duration_s + SLACK_S)
         if self._held and self._held.from_at <= wanted_at and wanted_at + length <= self._held.to_at:
             return due_s
-        found = self.openings.next_fit(wanted_at, duration_s + SLACK_S)
-        self._held = self.openings.opening_at(found) if found else None
-        if found is None or found - self.launched_at > timedelta(days=MOST_DAYS):
+        fit_at = self.openings.next_fit(wanted_at, duration_s + SLACK_S)
+        self._held = self.openings.opening_at(fit_at) if fit_at else None
+        if fit_at is None or fit_at - self.launched_at > timedelta(days=MOST_DAYS):
             return None
-        return due_s if found == wanted_at else (found - self.launched_at).total_seconds()
+        return due_s if fit_at == wanted_at else (fit_at - self.launched_at).total_seconds()
 
 
 def place_runs(
@@ -96,8 +96,8 @@ def place_runs(
             lanes.append(lane)
         else:
             conflicts.append(conflict)
-    place = _spaced if timetable.cycles is None else _in_turn
-    runs = sorted(place(campaign, lanes), key=lambda run: run.due_s)
+    place_queue = _spaced if timetable.cycles is None else _in_turn
+    runs = sorted(place_queue(campaign, lanes), key=lambda run: run.due_s)
     if len(runs) < timetable.runs_per_link(len(campaign.conditions)) * len(lanes):
         todo = "start earlier, ask for fewer runs, or widen the opening hours"
         if not timetable.is_clocked:
@@ -136,7 +136,7 @@ def _slots(campaign: Campaign, link: Link) -> Iterator[tuple[int, int, int, Cond
 def _spaced(campaign: Campaign, lanes: Sequence[Lane]) -> Iterator[PlannedRun]:
     """A run on each link every every_s; the links take turns within that time, since they may share agents.
 
-    What does not fit into an opening any more begins with the next one, and the spacing again from there.
+    A run that no longer fits into an opening begins with the next one, and the spacing continues from there.
     """
     for turn, lane in enumerate(lanes):
         yield from _spaced_on(campaign, lane, turn / len(lanes))

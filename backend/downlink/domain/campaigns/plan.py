@@ -157,13 +157,13 @@ def _without_relays(campaign: Campaign, links: Sequence[Link]) -> Iterator[Confl
     ]
     for link in links if asked else ():
         if not link.relays:
-            name, place, kind = asked[0]
+            name, position, kind = asked[0]
             yield Conflict(
                 "relays_missing",
                 f"{name}: {kind} goes over relays, and link {link.name} names none. Name its relays in order from the "
                 f"sender to the receiver: on the page Links, or `downlink links change {link.name} --relay AGENT`.",
                 True,
-                place=place,
+                place=position,
             )
 
 
@@ -200,13 +200,13 @@ def _unfit(campaign: Campaign, links: Sequence[Link], controls: Mapping[str, Hos
         for index, flow in enumerate(condition.flows)
         for agent, part in _carriers(link, flow)
     ]
-    found: dict[tuple[str, ControlFault], tuple[str, str]] = {}
-    for agent, part, name, place, flow in asked:
+    faults: dict[tuple[str, ControlFault], tuple[str, str]] = {}
+    for agent, part, name, position, flow in asked:
         for fault in controls[agent].part_faults(flow, part) if agent in controls else ():
             key = "transport" if fault.is_carrier else _key(flow, part)
-            found.setdefault((agent, fault), (name, f"{place}.{key}"))
-    for (agent, fault), (name, place) in found.items():
-        yield Conflict("control_unfit", f"{name}, on {agent}: {fault.sentence}", fault.is_certain, place=place)
+            faults.setdefault((agent, fault), (name, f"{position}.{key}"))
+    for (agent, fault), (name, position) in faults.items():
+        yield Conflict("control_unfit", f"{name}, on {agent}: {fault.sentence}", fault.is_certain, place=position)
 
 
 def _carriers(link: Link, flow: FlowPlan) -> Iterator[tuple[str, str]]:

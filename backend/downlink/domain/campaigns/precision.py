@@ -74,17 +74,17 @@ def relative_width(runs: int) -> float | None:
     return None if below <= 0 else math.sqrt((runs - 1) / runs * math.expm1(exponent) / below)
 
 
-def is_narrow(found: Values | None, until: Until) -> bool:
+def is_narrow(values: Values | None, until: Until) -> bool:
     """Return whether these runs are enough for the wanted half width."""
-    if found is None or found.runs < LEAST_RUNS:
+    if values is None or values.runs < LEAST_RUNS:
         return False
-    percent = found.half_width_percent
+    percent = values.half_width_percent
     return percent is not None and percent <= until.half_width_percent
 
 
-def is_precise(until: Until, sides: Collection[Side], found: Mapping[Side, Values]) -> bool:
-    """Return whether every side of the campaign is narrow enough. found: statistics by side."""
-    return bool(sides) and all(is_narrow(found.get(side), until) for side in sides)
+def is_precise(until: Until, sides: Collection[Side], values: Mapping[Side, Values]) -> bool:
+    """Return whether every side of the campaign is narrow enough. values: statistics by side."""
+    return bool(sides) and all(is_narrow(values.get(side), until) for side in sides)
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,10 +152,12 @@ def _online(host: Host) -> Answer:
 
 def _controls(uses: Sequence[Use], host: Host) -> Answer:
     asked = dict.fromkeys(_carrier(use, flow) for use in uses for _, flow in use.flows)
-    said, known = read_host_controls(host.facts), host.facts.get("congestion_controls", ())
-    if said is None:
+    controls, known = read_host_controls(host.facts), host.facts.get("congestion_controls", ())
+    if controls is None:
         return Answer(Check.CONTROLS, Level.UNKNOWN, "Its agent does not say which controls it has.")
-    faults = dict.fromkeys(fault for use in uses for _, flow in use.flows for fault in said.part_faults(flow, use.part))
+    faults = dict.fromkeys(
+        fault for use in uses for _, flow in use.flows for fault in controls.part_faults(flow, use.part)
+    )
     if faults:
         level = Level.BAD if any(fault.is_certain for fault in faults) else Level.NOTE
         return Answer(Check.CONTROLS, level, " ".join(fault.sentence for fault in faults))

@@ -56,5 +56,5 @@ class Keep:
 
     def due(self, ended_at: datetime | None, now: datetime) -> Part | None:
         """The widest part whose time has come."""
-        found = [part for part in PARTS if (at := self.due_at(part, ended_at)) is not None and at <= now]
-        return found[-1] if found else None
+        due_parts = [part for part in PARTS if (at := self.due_at(part, ended_at)) is not None and at <= now]
+        return due_parts[-1] if due_parts else None

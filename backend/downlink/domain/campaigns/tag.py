@@ -14,13 +14,13 @@ MAX_CHARS = 40
 
 def clean_tags(tags: Iterable[str]) -> list[str]:
     """Trimmed, each once whatever its case, in their order. InvalidError for what is no tag, and for too many."""
-    found: dict[str, str] = {}
+    cleaned: dict[str, str] = {}
     for tag in tags:
         plain = " ".join(tag.split())
         if not plain or len(plain) > MAX_CHARS or "," in plain or not plain.isprintable() or not is_storable(plain):
             message = f"{tag[:MAX_CHARS]!r} is no tag: a tag has 1 to {MAX_CHARS} characters and no comma."
             raise InvalidError("tag_invalid", message)
-        found.setdefault(plain.casefold(), plain)
-    if len(found) > MAX_TAGS:
-        raise InvalidError("tags_too_many", f"A campaign has at most {MAX_TAGS} tags; these are {len(found)}.")
-    return list(found.values())
+        cleaned.setdefault(plain.casefold(), plain)
+    if len(cleaned) > MAX_TAGS:
+        raise InvalidError("tags_too_many", f"A campaign has at most {MAX_TAGS} tags; these are {len(cleaned)}.")
+    return list(cleaned.values())

@@ -48,15 +48,15 @@ class Start:
     def parse(cls, text: str) -> Start:
         """Parse a start such as `2026-12-01 18:00 Europe/Berlin`. Raise ValueError with the fault; the zone's existence is not
         checked."""
-        found = _START.fullmatch(" ".join(text.split()))
-        if found is None:
+        match = _START.fullmatch(" ".join(text.split()))
+        if match is None:
             raise ValueError(f"must be a date, a time and a time zone, {START_EXAMPLE}, not {text!r}.")
         try:
-            local = datetime.fromisoformat(f"{found[1]}T{found[2]}")
+            local = datetime.fromisoformat(f"{match[1]}T{match[2]}")
         except ValueError:
-            raise ValueError(f"{found[1]} {found[2]} is no date and time; write one {START_EXAMPLE}.") from None
+            raise ValueError(f"{match[1]} {match[2]} is no date and time; write one {START_EXAMPLE}.") from None
         _check_year(local.year)
-        return cls(local, found[3])
+        return cls(local, match[3])
 
     def __str__(self) -> str:
         return f"{self.local:%Y-%m-%d %H:%M} {self.zone}"
@@ -81,11 +81,11 @@ class Repeat:
 def parse_day(text: str) -> date:
     """Parse a date such as `2026-12-31`. Raise ValueError with the fault."""
     try:
-        found = datetime.strptime(text.strip(), "%Y-%m-%d").date()  # noqa: DTZ007 - a day of the start's zone
+        day = datetime.strptime(text.strip(), "%Y-%m-%d").date()  # noqa: DTZ007 - a day of the start's zone
     except ValueError:
         raise ValueError(f"must be a day such as 2026-12-31, not {text!r}.") from None
-    _check_year(found.year)
-    return found
+    _check_year(day.year)
+    return day
 
 
 def _check_year(year: int) -> None:

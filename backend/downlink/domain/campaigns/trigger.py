@@ -204,12 +204,12 @@ def too_rare(when: QuantityHolds, spaces_s: Mapping[str, float | None]) -> str |
     source = min(known, key=lambda each: known[each])
     fresh = f"{FRESH_S / 60:.0f} minutes"
     often = "Let it be observed more often (a weather service: DOWNLINK_WEATHER_EVERY_MIN)"
-    said = (
+    pace = (
         f"{when.quantity} comes every {known[source] / 60:.0f} minutes from {source}, and a value counts for {fresh}:"
     )
     if when.for_s:
-        return f"{said} values so far apart never hold for {when.for_s:g} s. {often}, or leave for_s out, so that one value is enough."
-    return f"{said} between two values the campaign waits. {often}, if it is to start at any time."
+        return f"{pace} values so far apart never hold for {when.for_s:g} s. {often}, or leave for_s out, so that one value is enough."
+    return f"{pace} between two values the campaign waits. {often}, if it is to start at any time."
 
 
 def judge_slot(when: SlotBegins, now: datetime) -> Cause | NotYet:

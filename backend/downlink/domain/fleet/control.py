@@ -66,7 +66,7 @@ class ControlFault:
 
 
 HELD = "registered already"
-"""What an agent says of a control that another program has loaded (agents/internal/flow/controls)."""
+"""The agent's reason for a control that another program has loaded (agents/internal/flow/controls)."""
 
 
 @dataclass(frozen=True, slots=True)

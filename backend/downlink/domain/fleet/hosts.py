@@ -24,7 +24,7 @@ from downlink.domain.runs.budget import DOES_NOT_HOLD
 SAMPLE_BYTES = 64
 ACK_RATE_HZ = 10_000
 DISK_RESERVE_BYTES = 64 << 20
-"""As the agent judges its disk (agents/internal/agent/trial/checks.go)."""
+"""The agent's estimate of the disk space that it needs (agents/internal/agent/trial/checks.go)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +78,20 @@ class Use:
 
 def uses_of(campaign: Campaign, links: Sequence[Link]) -> list[Use]:
     """Every part of every condition on every link, receivers first, relays last."""
-    found = []
+    uses = []
     for link in links:
         for number, condition in enumerate(campaign.conditions):
             flows = tuple(enumerate(condition.flows))
             for receiver in condition.receivers:
                 own = tuple((index, flow) for index, flow in flows if flow.receiver == receiver)
-                found.append(Use(link.receivers[receiver - 1], "receiver", link, number, condition, own))
+                uses.append(Use(link.receivers[receiver - 1], "receiver", link, number, condition, own))
             for sender in condition.senders:
                 own = tuple((index, flow) for index, flow in flows if flow.sender == sender)
-                found.append(Use(link.senders[sender - 1], "sender", link, number, condition, own))
+                uses.append(Use(link.senders[sender - 1], "sender", link, number, condition, own))
             relayed = tuple((index, flow) for index, flow in flows if flow.passes_relays)
             for relay in link.relays if relayed else ():
-                found.append(Use(relay, "relay", link, number, condition, relayed))
-    return found
+                uses.append(Use(relay, "relay", link, number, condition, relayed))
+    return uses
 
 
 def find_refused(campaign: Campaign, links: Sequence[Link], hosts: Mapping[str, Host]) -> Iterator[Conflict]:
@@ -178,17 +178,19 @@ def _settings_refused(use: Use, host: Host, is_best_effort: bool) -> Iterator[tu
         here = host.facts["settings"].get(name)
         why = (host.facts.get("settings_refused") or {}).get(name)
         now = f"it is {here}" if here is not None else "this kernel does not have it now"
-        said = (
+        sentence = (
             f"{use.condition.name}, on {use.agent}: {name} cannot be set to {value} ({now}{f'; {why}' if why else ''})."
         )
-        place = "" if name in ALWAYS_ASKED else f"conditions[{use.number}].{side}.{name}"
+        position = "" if name in ALWAYS_ASKED else f"conditions[{use.number}].{side}.{name}"
         if is_best_effort:
             yield (
                 name,
-                Conflict("setting_unset", f"{said} It stays as it is, and each run's record notes that.", place=place),
+                Conflict(
+                    "setting_unset", f"{sentence} It stays as it is, and each run's record notes that.", place=position
+                ),
             )
         else:
-            yield name, Conflict("setting_unwritable", f"{said} {_what_helps(name, why)}", True, place=place)
+            yield name, Conflict("setting_unwritable", f"{sentence} {_what_helps(name, why)}", True, place=position)
 
 
 def can_have(host: Host, name: str, value: str) -> bool | None:

@@ -21,8 +21,8 @@ class Instance:
 
 def read_instance(header: str | None) -> Instance | None:
     """None for an agent of before, which sends none, and for what is no such header."""
-    found = HEADER.fullmatch(header or "")
-    return Instance(found["id"], found["seat"]) if found else None
+    match = HEADER.fullmatch(header or "")
+    return Instance(match["id"], match["seat"]) if match else None
 
 
 def takes_over(current: Mapping[str, Any] | None, shown: Instance, is_current_there: bool) -> bool | None:

@@ -56,22 +56,22 @@ class Policy:
 
 def read_month(facts: Mapping[str, Any]) -> Month | None:
     """Read the monthly limit from an agent's facts."""
-    said = (facts.get("policy") or {}).get("month")
-    return Month(said["limit_bytes"], said["used_bytes"], date.fromisoformat(said["resets_on"])) if said else None
+    month = (facts.get("policy") or {}).get("month")
+    return Month(month["limit_bytes"], month["used_bytes"], date.fromisoformat(month["resets_on"])) if month else None
 
 
 def read_policy(facts: Mapping[str, Any]) -> Policy | None:
     """Read the owner's limits from an agent's facts; None if it does not report them."""
-    said = facts.get("policy")
-    if said is None:
+    policy = facts.get("policy")
+    if policy is None:
         return None
     return Policy(
-        said.get("max_seconds"),
-        said.get("max_bytes"),
-        said.get("max_rate_bps"),
+        policy.get("max_seconds"),
+        policy.get("max_bytes"),
+        policy.get("max_rate_bps"),
         read_month(facts),
-        tuple(Hours.parse(text) for text in said.get("quiet_hours", ())),
-        timedelta(seconds=said["utc_offset_s"]),
+        tuple(Hours.parse(text) for text in policy.get("quiet_hours", ())),
+        timedelta(seconds=policy["utc_offset_s"]),
     )
 
 

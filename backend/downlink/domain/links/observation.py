@@ -88,14 +88,14 @@ class Observation:
     value: float
 
 
-def unit_of(quantity: str, said: str | None) -> str:
+def unit_of(quantity: str, unit: str | None) -> str:
     """The unit of a quantity; InvalidError where nobody says it, or somebody says another one than it has."""
     known = UNITS.get(quantity)
-    if known is None and not said:
+    if known is None and not unit:
         raise InvalidError("observation_invalid", f"{quantity} has no known unit: say it, as in `{quantity} [m/s]`.")
-    if known and said and said != known:
-        raise InvalidError("observation_invalid", f"{quantity} is in {known} here, not in {said}: convert it first.")
-    return known or said or ""
+    if known and unit and unit != known:
+        raise InvalidError("observation_invalid", f"{quantity} is in {known} here, not in {unit}: convert it first.")
+    return known or unit or ""
 
 
 def fault_of(value: float, quantity: str) -> str | None:

@@ -25,15 +25,15 @@ ISL_PATTERNS = (GRID, NO_ISL)
 RULES = ("shortest", "hold", "slots")
 
 
-def wrong(place: str, reason: str, remedy: str) -> InvalidError:
+def wrong(position: str, reason: str, remedy: str) -> InvalidError:
     """The error of everything about path traces: where, why, what to do."""
-    return InvalidError("path_invalid", f"{place}: {reason}. {remedy}", {"place": place})
+    return InvalidError("path_invalid", f"{position}: {reason}. {remedy}", {"place": position})
 
 
-def check_range(place: str, value: float, low: float, high: float, unit: str = "") -> None:
+def check_range(position: str, value: float, low: float, high: float, unit: str = "") -> None:
     """Raises InvalidError where a number is not finite or outside low … high."""
     if not (math.isfinite(value) and low <= value <= high):
-        raise wrong(place, f"{value} is not allowed", f"Take a value from {low:g} to {high:g} {unit}".rstrip() + ".")
+        raise wrong(position, f"{value} is not allowed", f"Take a value from {low:g} to {high:g} {unit}".rstrip() + ".")
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,33 +113,33 @@ def read_source(
     if any(each in plain + urlsplit(url).netloc for each in "{}"):
         raise ValueError("URL must name one host, and have no other braces than {latitude} and {longitude}")
     _check_pointer("TIME", time_pointer)
-    found = WeatherSource(
+    source = WeatherSource(
         name or urlsplit(url).hostname or "", url, _read_wanted(quantities), time_pointer, zone,
         timedelta(minutes=every_min),
     )  # fmt: skip
-    if not 1 <= len(found.name) <= MOST_SOURCE or not is_storable(found.name):
+    if not 1 <= len(source.name) <= MOST_SOURCE or not is_storable(source.name):
         raise ValueError(f"NAME must be a text of 1 to {MOST_SOURCE} characters")
-    return found
+    return source
 
 
 def _read_wanted(text: str) -> tuple[Wanted, ...]:
     """`quantity [unit]=/pointer * factor`, by commas or lines; unit and factor may be left out."""
     parts = [part.strip() for part in re.split(r"[,\n]", text) if part.strip()]
-    found = tuple(map(_wanted, parts))
-    names = [each.quantity for each in found]
-    if not found or len(found) > MOST_MAPPED or len(set(names)) != len(names):
+    wanted = tuple(map(_wanted, parts))
+    names = [each.quantity for each in wanted]
+    if not wanted or len(wanted) > MOST_MAPPED or len(set(names)) != len(names):
         raise ValueError(f"QUANTITIES must name 1 to {MOST_MAPPED} quantities, each once")
-    return found
+    return wanted
 
 
 def _wanted(part: str) -> Wanted:
-    said = _RULE.fullmatch(part)
-    if said is None:
+    match = _RULE.fullmatch(part)
+    if match is None:
         raise ValueError(f"QUANTITIES: write {part[:80]!r} as weather.rain_mm_per_h=/current/precipitation")
-    _check_pointer("QUANTITIES", said["pointer"])
+    _check_pointer("QUANTITIES", match["pointer"])
     try:
-        unit = unit_of(said["name"], said["unit"])
-        return Wanted(said["name"], unit, said["pointer"], _factor(said["factor"]))
+        unit = unit_of(match["name"], match["unit"])
+        return Wanted(match["name"], unit, match["pointer"], _factor(match["factor"]))
     except InvalidError as error:
         raise ValueError(f"QUANTITIES: {error.message.rstrip('.')}") from None
 

@@ -190,14 +190,14 @@ def _failing(series: Sequence[RunEnd], least: int) -> Notice:
     first, last = series[0], series[least - 1]
     reasons = sorted({end.reason or end.state for end in series[:least]})
     runs, were = ("a run", "was") if least == 1 else (f"{least} runs in a row", "were")
-    said = f"{runs} of {last.campaign} on {last.link} failed or {were} missed, since {_moment(first.at)}: {', '.join(reasons)}."
+    text = f"{runs} of {last.campaign} on {last.link} failed or {were} missed, since {_moment(first.at)}: {', '.join(reasons)}."
     return Notice(
         f"run:{first.run_id}:failing",
         Topic.FAILURES,
         "runs.failing",
         last.at,
         f"{last.campaign}: {runs} failed on {last.link}",
-        said[0].upper() + said[1:],
+        text[0].upper() + text[1:],
         f"/runs/{last.run_id}",
         {
             "campaign_id": str(last.campaign_id), "campaign": last.campaign, "link": last.link, "runs": least,

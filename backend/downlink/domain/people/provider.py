@@ -40,8 +40,8 @@ class Admission:
     def role_of(self, claims: Mapping[str, Any]) -> Role:
         """DeniedError for whom the server does not let in."""
         self._check_domain(claims)
-        found = [rule.role for rule in self.rules if rule.value in _values(claims.get(rule.claim))]
-        given = max(found, key=RANKS.index) if found else self.otherwise
+        roles = [rule.role for rule in self.rules if rule.value in _values(claims.get(rule.claim))]
+        given = max(roles, key=RANKS.index) if roles else self.otherwise
         if given is None:
             message = "Your institute knows you, and this server lets in certain groups alone; ask its admin."
             raise DeniedError("provider_not_admitted", message)
@@ -60,25 +60,25 @@ class Admission:
 def read_rules(text: str) -> tuple[RoleRule, ...]:
     """`claim=value->role`, comma separated. ValueError for anything else."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
-    found = [_RULE.fullmatch(part) for part in parts]
-    if not all(found):
+    matches = [_RULE.fullmatch(part) for part in parts]
+    if not all(matches):
         raise ValueError(text)
-    return tuple(RoleRule(each["claim"], each["value"].strip(), Role(each["role"])) for each in found if each)
+    return tuple(RoleRule(each["claim"], each["value"].strip(), Role(each["role"])) for each in matches if each)
 
 
-def _values(said: Any) -> Sequence[str]:
+def _values(claim: Any) -> Sequence[str]:
     """A claim may be one word or a list of them; anything else gives nobody a role."""
-    if isinstance(said, str):
-        return [said]
-    return [each for each in said if isinstance(each, str)] if isinstance(said, list) else []
+    if isinstance(claim, str):
+        return [claim]
+    return [each for each in claim if isinstance(each, str)] if isinstance(claim, list) else []
 
 
 def wanted_name(claims: Mapping[str, Any]) -> str:
     """A user name for a new account, of what the provider says; its subject where it says nothing that fits."""
     address = claims.get("email")
     local = address.partition("@")[0] if isinstance(address, str) else None
-    for said in (claims.get("preferred_username"), local, claims.get("sub")):
-        if isinstance(said, str) and (name := _printable(said)):
+    for claim in (claims.get("preferred_username"), local, claims.get("sub")):
+        if isinstance(claim, str) and (name := _printable(claim)):
             return name
     return "somebody"
 

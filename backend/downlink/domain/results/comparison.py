@@ -65,10 +65,10 @@ def check_runs(count: int) -> None:
 def check_place(name: SideName, campaign: str, places: Sequence[tuple[str, str]]) -> None:
     """InvalidError where several places, each link and condition, have this name: links and conditions may have slashes."""
     if len(places) > 1:
-        found = " and ".join(f"condition {condition!r} on link {link!r}" for link, condition in places)
+        offered = " and ".join(f"condition {condition!r} on link {link!r}" for link, condition in places)
         raise InvalidError(
             "side_ambiguous",
-            f"{name.place!r} of campaign {campaign} names {found}. "
+            f"{name.place!r} of campaign {campaign} names {offered}. "
             "Rename the condition or the link in a new campaign, so that each name fits one of them only.",
         )
 
@@ -113,8 +113,8 @@ def fact_text(fact: object) -> str:
 
 def several(values: Iterable[object]) -> str:
     """Join the different values of several runs: `6.18.44, 6.19.2`."""
-    found = sorted({str(value) for value in values if value is not None})
-    return ", ".join(found) or NOT_KNOWN
+    texts = sorted({str(value) for value in values if value is not None})
+    return ", ".join(texts) or NOT_KNOWN
 
 
 def plan_facts(campaign: Campaign, condition: Condition) -> dict[Aspect, str]:

@@ -51,14 +51,14 @@ def budget_of(
     under way. beside: what runs of this campaign on other links are expected to take, which could start meanwhile.
     link_left: of the link's month, on which no other run is under way.
     """
-    found = []
+    budgets = []
     if campaign_left is not None:
         spare = max(0, campaign_left - expected_bytes - sum(beside))
         share = expected_bytes + spare // (1 + len(beside))
-        found.append(Budget(max(0, min(campaign_left, share)), BudgetOf.CAMPAIGN))
+        budgets.append(Budget(max(0, min(campaign_left, share)), BudgetOf.CAMPAIGN))
     if link_left is not None:
-        found.append(Budget(link_left, BudgetOf.LINK))
-    return min(found, key=lambda budget: budget.bytes, default=None)
+        budgets.append(Budget(link_left, BudgetOf.LINK))
+    return min(budgets, key=lambda budget: budget.bytes, default=None)
 
 
 def read_budget(row: Mapping[str, Any] | None) -> Budget | None:

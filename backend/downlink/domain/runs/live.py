@@ -19,14 +19,14 @@ def live_flows(
     before: as this gave it, {} at first. looks: {flow, acked_bytes, rtt_us, cwnd_bytes}. own: the flows that this sender sends;
     what other senders were heard to say is left as it is.
     """
-    found = dict(before)
+    flows = dict(before)
     for look in looks:
         last = before.get(str(look["flow"]))
         if look["flow"] not in own or (last and elapsed_s - last["elapsed_s"] < LEAST_APART_S):
             continue
         apart_s = elapsed_s - (last["elapsed_s"] if last else 0)
         grown = look["acked_bytes"] - (last["acked_bytes"] if last else 0)
-        found[str(look["flow"])] = {
+        flows[str(look["flow"])] = {
             "flow": look["flow"],
             "elapsed_s": elapsed_s,
             "acked_bytes": look["acked_bytes"],
@@ -34,7 +34,7 @@ def live_flows(
             "rtt_ms": look["rtt_us"] / 1000,
             "cwnd_bytes": look["cwnd_bytes"],
         }
-    return {name: _heard(flow, elapsed_s) if flow["flow"] in own else flow for name, flow in found.items()}
+    return {name: _heard(flow, elapsed_s) if flow["flow"] in own else flow for name, flow in flows.items()}
 
 
 def _heard(flow: Mapping[str, Any], elapsed_s: float) -> dict[str, Any]:

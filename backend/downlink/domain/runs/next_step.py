@@ -139,12 +139,12 @@ def _decide_uploading(run: RunView, now: datetime) -> Step | Wait:
     if not run.in_phase(HostPhase.RESTORED):
         return Release()
     limits = {host.agent: _upload_limits(host, run) for host in run.hosts if host.phase is HostPhase.RESTORED}
-    faults = {agent: next((why for at, why in found if now > at), None) for agent, found in limits.items()}
+    faults = {agent: next((why for at, why in of_agent if now > at), None) for agent, of_agent in limits.items()}
     lost = {agent: why for agent, why in faults.items() if why}
     if lost:
         detail = " ".join(f"{agent} did not upload its samples: {why}." for agent, why in lost.items())
         return Condemn(run.ending or Ending(RunState.INCOMPLETE, Reason.UPLOAD_TIMEOUT, detail), tuple(lost))
-    return Wait(min(at for found in limits.values() for at, _ in found))
+    return Wait(min(at for of_agent in limits.values() for at, _ in of_agent))
 
 
 def _upload_limits(host: HostView, run: RunView) -> list[tuple[datetime, str]]:

@@ -9,7 +9,7 @@ from enum import Flag, StrEnum, auto
 from types import MappingProxyType
 from typing import Self
 
-LATEST_START_S = 10.0  # after its moment, an agent does not begin any more (agents/internal/agent/trial)
+LATEST_START_S = 10.0  # an agent begins no run that is so late (agents/internal/agent/trial)
 MARGIN_RTTS = 20
 
 

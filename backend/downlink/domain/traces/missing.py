@@ -44,9 +44,9 @@ def gone(missing: Mapping[tuple[int, str], Sequence[int]], keepers: Mapping[tupl
     keepers: who keeps which trace, of those that say they have delivered all.
     """
     return [
-        Told(keepers[place], *place, min(numbers), max(numbers), "gone")
-        for place, numbers in missing.items()
-        if place in keepers
+        Told(keepers[trace], *trace, min(numbers), max(numbers), "gone")
+        for trace, numbers in missing.items()
+        if trace in keepers
     ]
 
 

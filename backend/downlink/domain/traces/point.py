@@ -31,9 +31,9 @@ class Point(str):
         return super().__new__(cls, text)
 
     @classmethod
-    def hop(cls, place: int) -> Self:
+    def hop(cls, rank: int) -> Self:
         """Return the point of the relay of this rank, from 1."""
-        return cls(f"hop-{place}")
+        return cls(f"hop-{rank}")
 
     @property
     def place(self) -> int | None:
@@ -57,8 +57,8 @@ def trace_name(flow: int, point: str) -> str:
     """Return the name of a trace in words."""
     if point == Point.LINK:
         return "the link's log"
-    if place := Point(point).place:
-        return f"flow {flow} at relay {place}"
+    if rank := Point(point).place:
+        return f"flow {flow} at relay {rank}"
     if point in (Point.SENT, Point.DELIVERED):
         return f"flow {flow}'s delivery table ({point})"
     if point == Point.SITES:

@@ -78,8 +78,8 @@ def link_fields() -> Mapping[str, Field]:
     """The fields of an emulated link's log by name: each of the list for both ways."""
     text = resources.files("downlink.domain").joinpath("link-fields.csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines()))
-    found = [_link_field(f"{way}_{row['name']}", row) for way in WAYS for row in rows]
-    return MappingProxyType({field.name: field for field in found})
+    fields = [_link_field(f"{way}_{row['name']}", row) for way in WAYS for row in rows]
+    return MappingProxyType({field.name: field for field in fields})
 
 
 def _link_field(name: str, row: Mapping[str, str]) -> Field:
