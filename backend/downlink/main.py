@@ -88,14 +88,14 @@ def _sentences(error: ValueError) -> str:
 
     if not hasattr(error, "errors"):
         return f"{error}."
-    found = [("_".join(map(str, each["loc"])), fault_of(each)) for each in error.errors()]
-    return "\n".join(f"DOWNLINK_{name.upper()}: {said}." if name else f"{said}." for name, said in found)
+    faults = [("_".join(map(str, each["loc"])), fault_of(each)) for each in error.errors()]
+    return "\n".join(f"DOWNLINK_{name.upper()}: {fault}." if name else f"{fault}." for name, fault in faults)
 
 
 def _settings_here() -> Settings:
     """Return the settings of the environment or, where it names no database, of the stack that the launcher runs from this folder."""
-    found = {} if "DOWNLINK_DATABASE_URL" in os.environ else read_stack_file(Path.cwd())
-    named = {"database_url": found.get("DOWNLINK_DATABASE_URL"), "base_url": found.get("DOWNLINK_BASE_URL")}
+    variables = {} if "DOWNLINK_DATABASE_URL" in os.environ else read_stack_file(Path.cwd())
+    named = {"database_url": variables.get("DOWNLINK_DATABASE_URL"), "base_url": variables.get("DOWNLINK_BASE_URL")}
     return _settings(**{name: value for name, value in named.items() if value})
 
 
@@ -295,9 +295,11 @@ def restore(
 
     settings = _settings_here()
     with _units() as units:
-        found = restore_backup(units, settings.database, folder, _tools(tools))
+        restored = restore_backup(units, settings.database, folder, _tools(tools))
     upgrade(settings)
-    note(f"The state of {found.made_at} is restored, with {found.objects} objects. Start api, conductor and worker.")
+    note(
+        f"The state of {restored.made_at} is restored, with {restored.objects} objects. Start api, conductor and worker."
+    )
 
 
 @app.command("setup-link", rich_help_panel="Server")

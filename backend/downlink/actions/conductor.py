@@ -104,7 +104,7 @@ def lease_due(unit: Unit, now: datetime) -> None:
     behind = planned.waiting_runs(unit, now) if queues else {}  # they may come before those that were asked for
     queues |= {queue for _, queue in behind.values()}
     held: Mapping[str, bool] = leases.held_resources(unit) if queues else {}
-    wakes: dict[UUID, datetime | None] = dict.fromkeys(asked)  # who is not the first any more asks for nothing
+    wakes: dict[UUID, datetime | None] = dict.fromkeys(asked)  # a run that is no longer the first asks for nothing
     leased: dict[UUID, tuple[Contender, Lease]] = {}
     missed, most = 0, 1
     while queues and missed < MOST_MISSED:  # the others are looked at in the next pass

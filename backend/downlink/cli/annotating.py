@@ -31,8 +31,8 @@ def list_annotations(campaign: OfCampaign = None, link: OfLink = None, as_json: 
     """List annotations of a campaign, of a link, or all."""
     client = connect()
     asked = {"campaign_id": campaign and campaign_id(client, campaign), "link": link}
-    found = client.items("/annotations", **{key: value for key, value in asked.items() if value})
-    show(found, COLUMNS, as_json, "No annotations: `downlink annotations add --help` shows how to make one.")
+    annotations = client.items("/annotations", **{key: value for key, value in asked.items() if value})
+    show(annotations, COLUMNS, as_json, "No annotations: `downlink annotations add --help` shows how to make one.")
 
 
 @app.command()

@@ -139,11 +139,11 @@ def reproduction(campaign: Which, as_json: AsJson = False) -> None:
     from downlink.cli.published_table import print_reproduction
 
     client = connect()
-    found = client.get(f"/campaigns/{campaign_id(client, campaign)}/reproduction")
+    comparison = client.get(f"/campaigns/{campaign_id(client, campaign)}/reproduction")
     if as_json:
-        print_json(found)
+        print_json(comparison)
     else:
-        print_reproduction(found)
+        print_reproduction(comparison)
 
 
 def delays(
@@ -177,14 +177,14 @@ def _distributions(
     as_json: bool,
 ) -> None:
     client = connect()
-    found = client.get(f"/campaigns/{campaign_id(client, campaign)}/{answer}")
+    distributions = client.get(f"/campaigns/{campaign_id(client, campaign)}/{answer}")
     if csv:
-        write_bytes(csv, csv_bytes(found))
+        write_bytes(csv, csv_bytes(distributions))
         note(f"The distributions are in {csv}.")
     if as_json:
-        print_json(found)
+        print_json(distributions)
     elif not csv:
-        show(found)
+        show(distributions)
 
 
 def sweep(
@@ -216,12 +216,12 @@ def reanalyse(campaign: Which, as_json: AsJson = False) -> None:
     from downlink.cli.reanalysis import follow_reanalysis
 
     client = connect()
-    found = follow_reanalysis(client, campaign_id(client, campaign))
+    state = follow_reanalysis(client, campaign_id(client, campaign))
     if as_json:
-        print_json(found)
+        print_json(state)
     else:
-        analysed = "run is" if found["runs"] == 1 else "runs are"
-        say(f"{found['runs']} {analysed} analysed by version {found['analysis_version']}.")
+        analysed = "run is" if state["runs"] == 1 else "runs are"
+        say(f"{state['runs']} {analysed} analysed by version {state['analysis_version']}.")
 
 
 COMMANDS = (export, figure, table, reproduction, delays, rates, sweep, reanalyse)

@@ -112,11 +112,11 @@ def describe(
         body["splits_by_address"] = by_address
     if not body:
         raise InvalidError("nothing_to_change", "Give --notes, --tag, --untag, --by-address or --by-link.")
-    found = client.patch(path, body)
+    described = client.patch(path, body)
     if as_json:
-        print_json(found)
+        print_json(described)
     else:
-        say(f"{found['name']}: {', '.join(found['tags']) or 'no tags'}.")
+        say(f"{described['name']}: {', '.join(described['tags']) or 'no tags'}.")
 
 
 @app.command("schema")
@@ -129,28 +129,28 @@ def show_schema() -> None:
 def show_campaign(campaign: Which, as_json: AsJson = False) -> None:
     """Show one campaign."""
     client = connect()
-    found = client.get(f"/campaigns/{campaign_id(client, campaign)}")
+    shown = client.get(f"/campaigns/{campaign_id(client, campaign)}")
     if as_json:
-        print_json(found)
+        print_json(shown)
         return
-    print_table([found], COLUMNS)
-    if found.get("being_removed") == "all":
-        say(f"It is being deleted: {sum(found['counts'].values()):,} of its runs are left.")
+    print_table([shown], COLUMNS)
+    if shown.get("being_removed") == "all":
+        say(f"It is being deleted: {sum(shown['counts'].values()):,} of its runs are left.")
     _say_next(client, campaign)
-    if found["precision"]:
-        print_precision(found["precision"])
-    say(f"\n{found['source'].rstrip()}")
+    if shown["precision"]:
+        print_precision(shown["precision"])
+    say(f"\n{shown['source'].rstrip()}")
 
 
 @app.command()
 def preview(file: File, as_json: AsJson = False) -> None:
     """Show what a campaign file would do, without saving it. Exit status 1 when conflicts prevent a launch."""
-    found = connect().post("/campaigns/preview", {"source": _read(file)})
+    plan = connect().post("/campaigns/preview", {"source": _read(file)})
     if as_json:
-        print_json(found)
+        print_json(plan)
     else:
-        _print_preview(found)
-    if any(each["is_blocking"] for each in found["conflicts"]):
+        _print_preview(plan)
+    if any(each["is_blocking"] for each in plan["conflicts"]):
         raise typer.Exit(1)
 
 
@@ -259,13 +259,13 @@ def _change(campaign: str, verb: str, done: str, body: dict[str, Any] | None = N
 
 def _say_next(client: Client, campaign: str) -> None:
     """Print when the next run is due, for a campaign that follows a clock: in its start's zone, else in UTC."""
-    found = client.get(f"/campaigns/{campaign_id(client, campaign)}")
-    timetable = found["spec"]["timetable"]
+    shown = client.get(f"/campaigns/{campaign_id(client, campaign)}")
+    timetable = shown["spec"]["timetable"]
     start = timetable["start_at"]
-    for each in client.get(f"/campaigns/{found['id']}/now").get("waits", []):
+    for each in client.get(f"/campaigns/{shown['id']}/now").get("waits", []):
         say(f"Its next run waits: {each['waits_for']}")
-    if found["next_due_at"] and (start or timetable["opening_hours"]):
-        say(f"Its next run is due {local_moment(found['next_due_at'], start.split()[-1] if start else None)}.")
+    if shown["next_due_at"] and (start or timetable["opening_hours"]):
+        say(f"Its next run is due {local_moment(shown['next_due_at'], start.split()[-1] if start else None)}.")
 
 
 def _follow(client: Client, identity: str, is_plain: bool) -> None:
@@ -275,32 +275,32 @@ def _follow(client: Client, identity: str, is_plain: bool) -> None:
         raise typer.Exit(1)
 
 
-def _print_preview(found: dict[str, Any]) -> None:
-    estimate = found["estimate"]
+def _print_preview(plan: dict[str, Any]) -> None:
+    estimate = plan["estimate"]
     print_table(
-        found["runs"],
+        plan["runs"],
         [
             ("due", lambda r: f"+{duration(r['due_s'])}"),
-            ("at", lambda r: local_moment(r["due_at"], found["time_zones"].get(r["link"]))),
+            ("at", lambda r: local_moment(r["due_at"], plan["time_zones"].get(r["link"]))),
             ("link", lambda r: r["link"]),
             ("cycle", lambda r: r["cycle"]),
             ("condition", lambda r: r["condition"]),
         ],
     )
-    if estimate["runs"] > len(found["runs"]):
-        note(f"These are the first {len(found['runs'])}.")
+    if estimate["runs"] > len(plan["runs"]):
+        note(f"These are the first {len(plan['runs'])}.")
     say(
         f"\n{counted(estimate['runs'], 'run')}, up to {megabytes(estimate['bytes'])}, about {duration(estimate['duration_s'])}"
     )
-    if found["campaign"].get("trigger"):
-        say(f"This is one firing; there are {found['campaign']['trigger']['most']} at most.")
-    if found["forecast"]:
-        say_forecast(found["forecast"])
-    for sharing in found["sharing"]:
+    if plan["campaign"].get("trigger"):
+        say(f"This is one firing; there are {plan['campaign']['trigger']['most']} at most.")
+    if plan["forecast"]:
+        say_forecast(plan["forecast"])
+    for sharing in plan["sharing"]:
         others = ", ".join(f"{other['name']} (weight {other['weight']})" for other in sharing["others"])
         say(f"{sharing['link']}: {sharing['share']:.0%} of its time while these want it too: {others}")
-    print_hosts(found["hosts"])
-    for conflict in found["conflicts"]:
+    print_hosts(plan["hosts"])
+    for conflict in plan["conflicts"]:
         note(f"{'conflict' if conflict['is_blocking'] else 'warning'}: {placed(conflict)}")
 
 

@@ -36,21 +36,21 @@ class Access:
 def find_access(folder: Path, env: os._Environ[str] | dict[str, str]) -> Access:
     """Server and token from the environment, or both from `.demo/env` in `folder` or above it: a token goes to its own server."""
     is_named = env.get("DOWNLINK_TOKEN") or env.get("DOWNLINK_SERVER")
-    found = env if is_named else read_stack_file(folder)
-    token = found.get("DOWNLINK_TOKEN")
+    variables = env if is_named else read_stack_file(folder)
+    token = variables.get("DOWNLINK_TOKEN")
     if not token:
         raise DeniedError(
             "no_token",
             "No API token. Set DOWNLINK_SERVER and DOWNLINK_TOKEN, both of them (`downlink token create NAME` on the server "
             "makes a token), or neither in a folder where `make demo` or `make up` runs.",
         )
-    return Access(found.get("DOWNLINK_SERVER") or DEFAULT_SERVER, token)
+    return Access(variables.get("DOWNLINK_SERVER") or DEFAULT_SERVER, token)
 
 
 def read_stack_file(folder: Path) -> dict[str, str]:
     """Read the variables that the launcher wrote into `.demo/env` in `folder` or above it. Files of other users are ignored."""
-    for place in (folder, *folder.parents):
-        file = place / ".demo" / "env"
+    for parent in (folder, *folder.parents):
+        file = parent / ".demo" / "env"
         if file.is_file() and os.access(file, os.R_OK) and file.stat().st_uid == os.geteuid():
             lines = (line.split("=", 1) for line in file.read_text().splitlines() if "=" in line)
             return {name.strip(): value.strip() for name, value in lines}

@@ -27,15 +27,15 @@ REMARK = (
 def find_side(client: Client, campaigns: Sequence[dict[str, Any]], wanted: str) -> str:
     """Translate `CAMPAIGN/CONDITION`, `CAMPAIGN/CONDITION/LINK` or `CAMPAIGN/CONDITION/LINK/FLOW` to the API's name. Raise
     InvalidError if several fit, NotFoundError if none does; both list the existing ones."""
-    name, _, place = wanted.partition("/")
+    name, _, wanted_side = wanted.partition("/")
     campaign = client.get(f"/campaigns/{pick(campaigns, name, 'campaign')['id']}")
     offered = _offered(campaign["spec"])
-    found = offered if not place else [each for each in offered if place in _names(*each)]
-    if len(found) == 1:
-        condition, link, flow = found[0]
+    fitting = offered if not wanted_side else [each for each in offered if wanted_side in _names(*each)]
+    if len(fitting) == 1:
+        condition, link, flow = fitting[0]
         return f"{campaign['id']}/{flow}/{link}/{condition}"
-    choices = ", ".join(f"{name}/{_names(*each)[-1]}" for each in found or offered)
-    if found:
+    choices = ", ".join(f"{name}/{_names(*each)[-1]}" for each in fitting or offered)
+    if fitting:
         raise InvalidError("side_ambiguous", f"{wanted!r} may be any of these; write one of them out: {choices}")
     raise NotFoundError("side_not_found", f"{wanted!r} is none of the campaign's conditions: {choices}")
 
@@ -53,27 +53,27 @@ def _names(condition: str, link: str, flow: int) -> tuple[str, ...]:
     return condition, f"{condition}/{link}", f"{condition}/{link}/{flow}"
 
 
-def rows_of(found: Row, metric: str) -> list[dict[str, Any]]:
+def rows_of(comparison: Row, metric: str) -> list[dict[str, Any]]:
     """A row for each side, with one quantity of it."""
-    compared = next((each for each in found["compared"] if each["metric"] == metric), None)
+    compared = next((each for each in comparison["compared"] if each["metric"] == metric), None)
     if compared is None:
-        names = ", ".join(each["metric"] for each in found["compared"])
+        names = ", ".join(each["metric"] for each in comparison["compared"])
         raise NotFoundError(
-            "quantity_not_found", f"No run has {metric} in the phase {found['phase']}; there are: {names}"
+            "quantity_not_found", f"No run has {metric} in the phase {comparison['phase']}; there are: {names}"
         )
     parts = ("means", "differences", "ratios")
     return [
-        {**side, **{part: compared[part][index] for part in parts}, "is_base": side["side"] == found["baseline"]}
-        for index, side in enumerate(found["sides"])
+        {**side, **{part: compared[part][index] for part in parts}, "is_base": side["side"] == comparison["baseline"]}
+        for index, side in enumerate(comparison["sides"])
     ]
 
 
-def estimate_text(found: Row | None, factor: float = 1) -> str:
+def estimate_text(estimate: Row | None, factor: float = 1) -> str:
     """`83.1 (79 to 87.2)`; without an interval where there is none."""
-    if found is None or found["mean"] is None:
+    if estimate is None or estimate["mean"] is None:
         return NOTHING
     mean, low, high = (
-        None if found[name] is None else number(found[name] * factor) for name in ("mean", "low", "high")
+        None if estimate[name] is None else number(estimate[name] * factor) for name in ("mean", "low", "high")
     )
     return str(mean) if low is None or high is None else f"{mean} ({low} to {high})"
 
@@ -94,12 +94,12 @@ def columns_of(metric: str) -> list[Column]:
     ]
 
 
-def print_comparison(found: Row, metric: str) -> None:
+def print_comparison(comparison: Row, metric: str) -> None:
     """The table, then what else the sides have apart, then how to read it."""
-    rows = rows_of(found, metric)
-    say(f"{NAMED[metric].title}, {found['phase']}")
+    rows = rows_of(comparison, metric)
+    say(f"{NAMED[metric].title}, {comparison['phase']}")
     print_table(rows, columns_of(metric))
-    for each in found["unlike"]:
+    for each in comparison["unlike"]:
         note(f"{each['name']}: {' | '.join(each['values'])}")
     note(REMARK)
 
@@ -128,8 +128,8 @@ def compare_command(
         size = download(client, f"/comparison.csv?{urlencode(query, doseq=True)}", csv)
         note(f"{csv}: {size:,} bytes")
         return
-    found = client.get("/comparison", **query, phase=phase, metric=metric)
+    comparison = client.get("/comparison", **query, phase=phase, metric=metric)
     if as_json:
-        print_json(found)
+        print_json(comparison)
     else:
-        print_comparison(found, metric)
+        print_comparison(comparison, metric)

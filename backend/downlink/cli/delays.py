@@ -33,17 +33,17 @@ COLUMNS: list[Column] = [
 ]
 
 
-def rows_of(found: Row) -> list[dict[str, Any]]:
+def rows_of(delays: Row) -> list[dict[str, Any]]:
     return [
         {**{name: group[name] for name in ("link", "condition", "flow", "cc")}, "of": group["runs"], **each}
-        for group in found["groups"]
+        for group in delays["groups"]
         for each in group["delays"]
     ]
 
 
-def print_delays(found: Row) -> None:
+def print_delays(delays: Row) -> None:
     """A table, and a sentence for what was left out, once for each flow and reason."""
-    rows = rows_of(found)
+    rows = rows_of(delays)
     if not rows:
         note(HOW)
         return
@@ -57,13 +57,13 @@ def print_delays(found: Row) -> None:
         note(f"{condition} on {link}, flow {flow}: {runs} {'run' if runs == 1 else 'runs'} left out. {sentence}")
 
 
-def csv_bytes(found: Row) -> bytes:
+def csv_bytes(delays: Row) -> bytes:
     """A line for each quantile of each distribution."""
-    return b"".join(piece.encode() for piece in csv_pieces(HEADER, _lines(found)))
+    return b"".join(piece.encode() for piece in csv_pieces(HEADER, _lines(delays)))
 
 
-def _lines(found: Row) -> Iterator[tuple[Any, ...]]:
-    for row in rows_of(found):
+def _lines(delays: Row) -> Iterator[tuple[Any, ...]]:
+    for row in rows_of(delays):
         own = tuple(row["kind" if name == "delay" else name] for name in HEADER[:8])
-        for share, value_ms in zip(found["shares"], row["quantiles_ms"], strict=False):
+        for share, value_ms in zip(delays["shares"], row["quantiles_ms"], strict=False):
             yield (*own, share, value_ms)

@@ -42,13 +42,13 @@ def exits_command(
 ) -> None:
     """Show when slow start ended in a trace, and when each detector would have ended it. Works without a server."""
     judged = list(_judged(load_file(file), rate_bps))
-    verdicts = [row for flow, found in judged for row in _rows(flow, found)]
+    verdicts = [row for flow, exits in judged for row in _rows(flow, exits)]
     if as_json:
         print_json(verdicts)
         return
     print_table(verdicts, VERDICT_COLUMNS)
-    for flow, found in judged:
-        note(f"Flow {flow}: {_capacity_text(found)}")
+    for flow, exits in judged:
+        note(f"Flow {flow}: {_capacity_text(exits)}")
 
 
 def load_file(file: Path) -> ImportedTrace:
@@ -83,16 +83,16 @@ def _judged(trace: ImportedTrace, rate_bps: int | None) -> Iterator[tuple[int, F
         yield flow.flow, judge_flow(acks, rate)
 
 
-def _rows(flow: int, found: FlowExits) -> Iterator[dict[str, Any]]:
+def _rows(flow: int, exits: FlowExits) -> Iterator[dict[str, Any]]:
     """One object per detector, as in the REST API."""
-    for verdict in found.verdicts:
+    for verdict in exits.verdicts:
         own = {name: getattr(verdict, name) for name in SHOWN}
-        yield {"flow": flow, **verdict.identity._asdict(), **own, "timing": found.timing(verdict)}
+        yield {"flow": flow, **verdict.identity._asdict(), **own, "timing": exits.timing(verdict)}
 
 
-def _capacity_text(found: FlowExits) -> str:
+def _capacity_text(exits: FlowExits) -> str:
     """Describe the evidence for calling exits early, good or late."""
-    capacity = found.capacity
+    capacity = exits.capacity
     if capacity is None:
         return "no RTT on record, so that exits cannot be called early or good."
     when = "never" if capacity.at_us is None else f"{capacity.at_us / 1e6:.3f} s"

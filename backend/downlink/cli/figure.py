@@ -37,24 +37,24 @@ def figure_file(client: Client, identity: str, request: dict[str, Any], file_for
 
 def format_of(to: Path, wanted: str | None, formats: tuple[str, ...]) -> str:
     """Return the wanted format, else the one that the file's name ends with."""
-    found = wanted or to.suffix.lstrip(".").lower()
-    if found not in formats:
+    name = wanted or to.suffix.lstrip(".").lower()
+    if name not in formats:
         raise InvalidError(
             "figure_format", f"{to} does not say which format to write. Type --format, one of {', '.join(formats)}."
         )
-    return found
+    return name
 
 
 def _answers(client: Client, identity: str, request: dict[str, Any]) -> dict[str, Any]:
     """Fetch the answers from which the kind is drawn."""
     kind, path = request["kind"], f"/campaigns/{identity}"
-    place = {name: request[name] for name in ("phase", "metric") if request.get(name)}
+    quantity = {name: request[name] for name in ("phase", "metric") if request.get(name)}
     return {
         "campaign": client.get(path),
         "report": None if kind in {"exits", "ecdf", "day"} else client.get(f"{path}/report"),
         "exits": client.get(f"{path}/exits") if kind == "exits" else None,
-        "values": client.get(f"{path}/values", **place) if kind in {"ecdf", "varied", "ratios"} else None,
-        "day": client.get(f"{path}/day", **place) if kind == "day" else None,
+        "values": client.get(f"{path}/values", **quantity) if kind in {"ecdf", "varied", "ratios"} else None,
+        "day": client.get(f"{path}/day", **quantity) if kind == "day" else None,
         "delays": client.get(f"{path}/delays") if kind in {"delays", "jitter"} else None,
         "rates": client.get(f"{path}/rates") if kind == "rates" else None,
         "reproduction": client.get(f"{path}/reproduction") if kind in REPRODUCED else None,

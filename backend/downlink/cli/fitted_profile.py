@@ -98,24 +98,24 @@ def _base(fit: Fit) -> str:
 
 
 def _rate(fit: Fit, rate: float) -> Iterator[str]:
-    found = fit.rates
-    if found is None:
+    rates = fit.rates
+    if rates is None:
         yield f"rate: {{constant_bps: {round(rate)}}} # not measured: the link's nominal rate"
         return
-    if found.slot_sd_ratio is None or fit.handovers is None:
+    if rates.slot_sd_ratio is None or fit.handovers is None:
         kind = f"constant_bps: {round(rate)}"
     else:
-        low, high = (max(1e3, rate * (1 + side * math.sqrt(3) * found.slot_sd_ratio.value)) for side in (-1, 1))
+        low, high = (max(1e3, rate * (1 + side * math.sqrt(3) * rates.slot_sd_ratio.value)) for side in (-1, 1))
         kind = (
             f"steps: {{period_s: {_g(fit.handovers.period_s.value)}, low_bps: {round(low)}, high_bps: {round(high)}}}"
         )
-    if found.sd_ratio is None or found.memory_s is None:
+    if rates.sd_ratio is None or rates.memory_s is None:
         yield f"rate: {{{kind}}}"
         return
     yield "rate:"
     yield f"  {kind}"
-    low_ratio, high_ratio = found.low_ratio, found.high_ratio
-    yield f"  varies: {{step_ms: {STEP_MS}, correlation_s: {_g(found.memory_s.value)}, sd_ratio: {_g(min(1, found.sd_ratio.value))}, low_ratio: {_g(low_ratio)}, high_ratio: {_g(high_ratio)}}}"  # noqa: E501
+    low_ratio, high_ratio = rates.low_ratio, rates.high_ratio
+    yield f"  varies: {{step_ms: {STEP_MS}, correlation_s: {_g(rates.memory_s.value)}, sd_ratio: {_g(min(1, rates.sd_ratio.value))}, low_ratio: {_g(low_ratio)}, high_ratio: {_g(high_ratio)}}}"  # noqa: E501
 
 
 def _gap(fit: Fit) -> Iterator[str]:
@@ -129,17 +129,17 @@ def _points(quantiles: Quantiles) -> str:
     return "[" + ", ".join(f"{{ratio: {_g(ratio)}, delay_ms: {_g(ms)}}}" for ratio, ms in quantiles) + "]"
 
 
-def _loss(found: Losses | None) -> Iterator[str]:
+def _loss(losses: Losses | None) -> Iterator[str]:
     parts = []
-    if found and found.independent_ratio:
-        parts.append(f"independent_ratio: {_g(found.independent_ratio.value)}")
-    if found and found.length_ms and found.spacing_s:
-        length, spacing = max(0.1, found.length_ms.value), max(0.01, found.spacing_s.value)
+    if losses and losses.independent_ratio:
+        parts.append(f"independent_ratio: {_g(losses.independent_ratio.value)}")
+    if losses and losses.length_ms and losses.spacing_s:
+        length, spacing = max(0.1, losses.length_ms.value), max(0.01, losses.spacing_s.value)
         parts.append(f"outages: {{mean_length_ms: {_g(length)}, mean_spacing_s: {_g(spacing)}}}")
     if parts:
         yield f"loss: {{{', '.join(parts)}}}"
-    elif found:
-        yield f"# no loss: none among {found.source}, so at most {found.most_ratio:.1g}"
+    elif losses:
+        yield f"# no loss: none among {losses.source}, so at most {losses.most_ratio:.1g}"
     else:
         yield "# loss is not known: no idle probes whose receiver's trace says which came"
 
@@ -158,9 +158,9 @@ def _variation(part: Part) -> Iterator[str]:
 
 
 def _up(fit: Fit, rate: float) -> Iterator[str]:
-    found = fit.grants
-    if fit.frame_ms and found and found.between_us:
-        up = ACK_BYTES * 8 / found.between_us.value * 1e6
+    grants = fit.grants
+    if fit.frame_ms and grants and grants.between_us:
+        up = ACK_BYTES * 8 / grants.between_us.value * 1e6
         yield f"rate: {{constant_bps: {round(up)}}} # within a burst"
     else:
         up = UP_SHARE * rate
@@ -178,22 +178,22 @@ def _up(fit: Fit, rate: float) -> Iterator[str]:
 def _frames(fit: Fit, up: float) -> Iterator[str]:
     if not fit.frame_ms:
         return
-    length, found = fit.frame_ms.value, fit.grants
+    length, grants = fit.frame_ms.value, fit.grants
     yield "frames:"
     yield f"  length_ms: {_g(length)}"
-    unasked = max(1, round(found.acks_a_frame.value)) if found else 1
+    unasked = max(1, round(grants.acks_a_frame.value)) if grants else 1
     base = ACK_BYTES * unasked + LARGEST_SHORT_OF_NEXT
     remark = (
-        f"{unasked} ACK{'s' * (unasked > 1)} of {ACK_BYTES} bytes and not one more{'' if found else ': not measured'}"
+        f"{unasked} ACK{'s' * (unasked > 1)} of {ACK_BYTES} bytes and not one more{'' if grants else ': not measured'}"
     )
     yield f"  base_bytes: {base} # {remark}"
-    most = max(base, round(up / 8 * length / 1e3), ACK_BYTES * (found.most_acks if found else 0))
+    most = max(base, round(up / 8 * length / 1e3), ACK_BYTES * (grants.most_acks if grants else 0))
     yield f"  most_bytes: {most} # not measured: what the rate carries in a frame"
-    if found and found.delay_frames:
-        yield f"  grant_delay_frames: {max(1, round(found.delay_frames.value))}"
-        if found.request_frames:
-            yield f"  request_frames: {max(1, round(found.request_frames.value))}"
-        yield f"  hold_s: {_g(found.hold_s.value) if found.hold_s else 0}"
+    if grants and grants.delay_frames:
+        yield f"  grant_delay_frames: {max(1, round(grants.delay_frames.value))}"
+        if grants.request_frames:
+            yield f"  request_frames: {max(1, round(grants.request_frames.value))}"
+        yield f"  hold_s: {_g(grants.hold_s.value) if grants.hold_s else 0}"
     else:
         yield f"  grant_delay_frames: {NO_GRANTS_FRAMES} # no grants were seen"
 
@@ -204,7 +204,7 @@ def _facts(fit: Fit, rate: float, source: str) -> Iterator[str]:
     usual = fit.delays.least_ms.value + (fit.frame_ms.value / 2 if fit.frame_ms else 0)
     usual += sum(float(_median(part)) for part in (fit.delays.slow, fit.delays.fast) if part)
     yield f"base_rtt_ms: {_g(usual)}"
-    targets = [line for name, found in _measured(fit) for line in _target(name, found)]
+    targets = [line for name, estimate in _measured(fit) for line in _target(name, estimate)]
     if targets:
         yield "targets: # `downlink-agent link show` prints the link's own beside them"
         yield from targets
@@ -220,11 +220,12 @@ def _measured(fit: Fit) -> Iterator[tuple[str, Estimate]]:
         yield "stall_median_ms", fit.handovers.median_ms
 
 
-def _target(name: str, found: Estimate) -> Iterator[str]:
+def _target(name: str, estimate: Estimate) -> Iterator[str]:
     """Within three errors. One run alone has no error, so that there is nothing to hold the link to."""
-    if not math.isnan(found.error):
-        low, high = (_g(found.value + side * max(3 * found.error, LEAST_RANGE * found.value)) for side in (-1, 1))
-        yield f'  - {{statistic: {name}, value: {_g(found.value)}, low: {low}, high: {high}, use: fit, source: "measured, {found.n}"}}'
+    if not math.isnan(estimate.error):
+        value, half = estimate.value, max(3 * estimate.error, LEAST_RANGE * estimate.value)
+        low, high = _g(value - half), _g(value + half)
+        yield f'  - {{statistic: {name}, value: {_g(value)}, low: {low}, high: {high}, use: fit, source: "measured, {estimate.n}"}}'
 
 
 def _median(part: Part) -> float:

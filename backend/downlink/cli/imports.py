@@ -210,16 +210,16 @@ def _load_all(files: list[Path], *, is_strict: bool) -> tuple[list[ImportedTrace
     refusals: list[str] = []
     for file in files:
         taken.begin_file()
-        for found in _tests_in(file, is_strict=is_strict):
+        for result in _tests_in(file, is_strict=is_strict):
             try:
-                if isinstance(found, DownlinkError):
-                    raise found
-                taken.check(found)
+                if isinstance(result, DownlinkError):
+                    raise result
+                taken.check(result)
             except DownlinkError as error:
                 refusals.append(error.message)
             else:
-                taken.take(found)
-                loaded.append(found)
+                taken.take(result)
+                loaded.append(result)
     return loaded, refusals
 
 

@@ -89,20 +89,20 @@ def fit_command(
     for remark in material.remarks:
         note(remark)
     note("Estimating …")
-    found = fit(material.recorded)
-    if found is None:
+    fitted = fit(material.recorded)
+    if fitted is None:
         raise InvalidError("fit_impossible", f"Nothing of these runs gives a round-trip time. {NEEDED}")
     link = _link(client, material.link)
-    text = profile_text(name, link["orbit"], link["nominal_rate_bps"], found, material.runs, datetime.now(UTC).date())
+    text = profile_text(name, link["orbit"], link["nominal_rate_bps"], fitted, material.runs, datetime.now(UTC).date())
     write_text(into, text)
-    compared = _emulate(material.recorded, found, into, agent)
-    rows = [_row(each) for each in parameters(found)]
+    compared = _emulate(material.recorded, fitted, into, agent)
+    rows = [_row(each) for each in parameters(fitted)]
     if as_json:
         print_json(
             {
                 "profile": str(into),
                 "parameters": rows,
-                "unknown": unknown(found),
+                "unknown": unknown(fitted),
                 "compared": compared,
                 "remarks": material.remarks,
             }
@@ -110,7 +110,7 @@ def fit_command(
         return
     print_table(rows, PARAMETER_COLUMNS)
     say("\nWhat these runs do not show:")
-    for sentence in unknown(found):
+    for sentence in unknown(fitted):
         say(f"- {sentence}")
     if compared:
         say("\nThe same flows recorded and emulated (medians where there is a KS distance):")
@@ -139,14 +139,14 @@ def gather(client: Client, wanted: Sequence[str]) -> Material:
     """Fetch what the runs recorded. InvalidError where they are of different links, or where none is of use."""
     from downlink.analysis.linkfit.recordings import Recorded
 
-    found = [client.get(f"/runs/{run}") for run in wanted]
-    links = sorted({run["link"] for run in found})
+    runs = [client.get(f"/runs/{run}") for run in wanted]
+    links = sorted({run["link"] for run in runs})
     if len(links) > 1:
         raise InvalidError(
             "several_links", f"These runs are of {', '.join(links)}: a profile is of one link. Name runs of one."
         )
     probes, flows, remarks = [], [], []
-    for run in _with_progress(found):
+    for run in _with_progress(runs):
         for flow in run["flows"]:
             if reason := _unfit(run, flow):
                 remarks.append(f"Run {run['id']}, flow {flow['flow']} takes no part: {reason}.")
@@ -161,7 +161,7 @@ def gather(client: Client, wanted: Sequence[str]) -> Material:
     if not probes and not flows:
         raise InvalidError("runs_unfit", " ".join([*remarks, NEEDED]))
     recorded = Recorded(tuple(probes), tuple(flows))
-    return Material(links[0], [run["id"] for run in found if run["id"] in recorded.runs], recorded, remarks)
+    return Material(links[0], [run["id"] for run in runs if run["id"] in recorded.runs], recorded, remarks)
 
 
 def _unfit(run: dict[str, Any], flow: dict[str, Any]) -> str | None:
@@ -231,7 +231,7 @@ def _link(client: Client, name: str) -> dict[str, Any]:
     )
 
 
-def _emulate(recorded: Recorded, found: Fit, profile: Path, agent: Path | None) -> list[dict[str, Any]]:
+def _emulate(recorded: Recorded, fitted: Fit, profile: Path, agent: Path | None) -> list[dict[str, Any]]:
     """The comparison; empty, with a remark, where no agent is at hand."""
     from downlink.analysis.linkfit.compare import compare
     from downlink.analysis.linkfit.orders import emulated, orders
@@ -242,9 +242,9 @@ def _emulate(recorded: Recorded, found: Fit, profile: Path, agent: Path | None) 
             "No downlink-agent is found on this machine, so nothing is emulated: --agent names one (docs/operations.md)."
         )
         return []
-    wanted = orders(recorded, found)
+    wanted = orders(recorded, fitted)
     note(f"Emulating {len(wanted)} flows in virtual time …")
-    return [_compared_row(each) for each in compare(recorded, emulated(carry_out(program, profile, wanted)), found)]
+    return [_compared_row(each) for each in compare(recorded, emulated(carry_out(program, profile, wanted)), fitted)]
 
 
 def find_agent() -> Path | None:

@@ -148,10 +148,10 @@ def change(
 
 def _place(latitude: float | None, longitude: float | None, *, is_placeless: bool) -> dict[str, float | None]:
     asked = {"latitude": latitude, "longitude": longitude}
-    said = {key: value for key, value in asked.items() if value is not None}
-    if is_placeless and said:
+    given = {key: value for key, value in asked.items() if value is not None}
+    if is_placeless and given:
         raise InvalidError("link_invalid", "Give a place, or --no-place, and not both.")
-    return asked if is_placeless else {**said}
+    return asked if is_placeless else {**given}
 
 
 @app.command()

@@ -18,15 +18,15 @@ def connect() -> Client:
 def pick(items: Sequence[dict[str, Any]], wanted: str, noun: str) -> dict[str, Any]:
     """The one item that `wanted` names. The newest of several campaigns of one name is not guessed: the ids are shown."""
     exact = [item for item in items if wanted in (item["id"], item.get("name"))]
-    found = exact or [item for item in items if item["id"].startswith(wanted)]
-    if not found:
+    matches = exact or [item for item in items if item["id"].startswith(wanted)]
+    if not matches:
         raise NotFoundError(
             f"{noun}_not_found", f"There is no {noun} {wanted!r}; `downlink {noun}s list` shows them all."
         )
-    if len(found) > 1:
-        ids = ", ".join(item["id"] for item in found)
-        raise InvalidError(f"{noun}_ambiguous", f"{wanted!r} names {len(found)} {noun}s; use one of the ids: {ids}")
-    return found[0]
+    if len(matches) > 1:
+        ids = ", ".join(item["id"] for item in matches)
+        raise InvalidError(f"{noun}_ambiguous", f"{wanted!r} names {len(matches)} {noun}s; use one of the ids: {ids}")
+    return matches[0]
 
 
 def campaign_id(client: Client, wanted: str) -> str:

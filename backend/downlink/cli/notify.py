@@ -37,15 +37,15 @@ SENT: list[Column] = [
 
 
 def _channel(client: Client, wanted: str) -> dict[str, Any]:
-    found = [each for each in client.get("/channels")["items"] if wanted in (each["name"], each["id"])]
-    if not found:
+    channels = [each for each in client.get("/channels")["items"] if wanted in (each["name"], each["id"])]
+    if not channels:
         raise NotFoundError(
             "channel_not_found", f"There is no channel {wanted!r}; `downlink notify list` shows them all."
         )
-    if len(found) > 1:
-        ids = ", ".join(each["id"] for each in found)
-        raise InvalidError("channel_ambiguous", f"{wanted!r} names {len(found)} channels; use one of the ids: {ids}")
-    chosen: dict[str, Any] = found[0]
+    if len(channels) > 1:
+        ids = ", ".join(each["id"] for each in channels)
+        raise InvalidError("channel_ambiguous", f"{wanted!r} names {len(channels)} channels; use one of the ids: {ids}")
+    chosen: dict[str, Any] = channels[0]
     return chosen
 
 
@@ -98,8 +98,8 @@ def test(channel: Channel) -> None:
 def sent(channel: Channel, as_json: AsJson = False) -> None:
     """List the last 50 notifications of a channel: sent, pending, or given up."""
     client = connect()
-    found = client.get(f"/channels/{_channel(client, channel)['id']}/notifications")["items"]
-    show(found, SENT, as_json, "Nothing was sent yet.")
+    notifications = client.get(f"/channels/{_channel(client, channel)['id']}/notifications")["items"]
+    show(notifications, SENT, as_json, "Nothing was sent yet.")
 
 
 @app.command()

@@ -42,8 +42,8 @@ def note(text: str) -> None:
 
 
 def print_json(value: object) -> None:
-    said = json.dumps(value, indent=2, ensure_ascii=False)
-    typer.echo(CONTROLS.sub(lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", said))
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    typer.echo(CONTROLS.sub(lambda match: match[0] if match[0] == "\n" else f"\\u{ord(match[0]):04x}", text))
 
 
 def show(rows: Sequence[Row], columns: Sequence[Column], as_json: bool, empty: str) -> None:

@@ -144,17 +144,17 @@ def check_command(
 
     header, columns = decode_path(_content(path, may_make=False))
     with _progress("checked", header.duration_us) as done:
-        found = hold_against(header, columns, _orbits_of(header, elements), done)
+        check = hold_against(header, columns, _orbits_of(header, elements), done)
     if as_json:
-        print_json({"is_right": True, **asdict(found)})
+        print_json({"is_right": True, **asdict(check)})
         return
-    say(f"{header.name}: right. Delays are at most {found.most_error_ns:.0f} ns off the exact orbits.")
-    if found.least_elevation_deg is not None:
+    say(f"{header.name}: right. Delays are at most {check.most_error_ns:.0f} ns off the exact orbits.")
+    if check.least_elevation_deg is not None:
         say(
-            f"The least elevation used is {found.least_elevation_deg:.2f} degrees, asked for are {header.least_elevation_deg:g}."
+            f"The least elevation used is {check.least_elevation_deg:.2f} degrees, asked for are {header.least_elevation_deg:g}."
         )
-    if found.least_isl_height_km is not None:
-        say(f"The lowest hop between satellites is {found.least_isl_height_km:.0f} km above ground.")
+    if check.least_isl_height_km is not None:
+        say(f"The lowest hop between satellites is {check.least_isl_height_km:.0f} km above ground.")
 
 
 @app.command("list")
@@ -354,12 +354,12 @@ def _facts(header: PathHeader, summary: Summary) -> dict[str, str]:
 
 def _left_out(header: PathHeader) -> str:
     """Describe how many satellites of the file could not be used, and the first of them."""
-    said = header.asked[LEFT_OUT]
-    if not isinstance(said, dict):
-        return str(said)
-    return f"{said.get('satellites')} of the file: {'; '.join(map(str, said.get('first') or ()))}"
+    satellites = header.asked[LEFT_OUT]
+    if not isinstance(satellites, dict):
+        return str(satellites)
+    return f"{satellites.get('satellites')} of the file: {'; '.join(map(str, satellites.get('first') or ()))}"
 
 
-def _range(spread: Spread | None, said: Callable[[float], str]) -> str:
+def _range(spread: Spread | None, text_of: Callable[[float], str]) -> str:
     """Least, median and most."""
-    return "none" if spread is None else f"{said(spread.least)} / {said(spread.median)} / {said(spread.most)}"
+    return "none" if spread is None else f"{text_of(spread.least)} / {text_of(spread.median)} / {text_of(spread.most)}"

@@ -20,11 +20,11 @@ def asked_text(until: dict[str, Any]) -> str:
     return f"{title} ({until['phase']}{flow}) within ± {until['half_width_percent']:g} %, at most {until['most_cycles']} cycles"
 
 
-def print_precision(found: dict[str, Any]) -> None:
+def print_precision(precision: dict[str, Any]) -> None:
     """Print for a launched campaign with `until`: the wanted precision, the current one, and why it ended."""
-    asked = found["asked"]
-    ended = f" {ENDED[found['ended']]}" if found["ended"] else ""
-    say(f"\nUntil {asked_text(asked)}: {found['cycles']} have begun.{ended}")
+    asked = precision["asked"]
+    ended = f" {ENDED[precision['ended']]}" if precision["ended"] else ""
+    say(f"\nUntil {asked_text(asked)}: {precision['cycles']} have begun.{ended}")
     quantity = NAMED[asked["metric"]]
     columns: list[Column] = [
         ("link", lambda w: w["link"]),
@@ -37,21 +37,21 @@ def print_precision(found: dict[str, Any]) -> None:
         ("±, %", lambda w: "" if w["half_width_percent"] is None else f"{w['half_width_percent']:.2f}"),
         ("narrow", lambda w: "yes" if w["is_narrow"] else "not yet"),
     ]
-    print_table(found["widths"], columns)
+    print_table(precision["widths"], columns)
 
 
-def say_forecast(found: dict[str, Any]) -> None:
+def say_forecast(forecast: dict[str, Any]) -> None:
     """Print how many cycles a preview expects."""
-    most = found["most_cycles"]
-    if found["cycles"] is None:
+    most = forecast["most_cycles"]
+    if forecast["cycles"] is None:
         say(
             f"At most {most} cycles, for which this is. No complete campaign with these conditions on these links "
             "says how many to expect."
         )
         return
-    width = found["half_width_percent"]
+    width = forecast["half_width_percent"]
     then = f", ± {width:.2g} % then" if width is not None else ""
     say(
-        f"At most {most} cycles, for which this is; expected {found['cycles']}{then}, "
-        f"by campaign {found['pilot']} of {moment(found['pilot_ended_at'])}."
+        f"At most {most} cycles, for which this is; expected {forecast['cycles']}{then}, "
+        f"by campaign {forecast['pilot']} of {moment(forecast['pilot_ended_at'])}."
     )

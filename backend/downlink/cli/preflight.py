@@ -20,5 +20,5 @@ def print_hosts(hosts: Sequence[dict[str, Any]]) -> None:
 
 
 def _line(answer: dict[str, Any]) -> str:
-    found = f"(run of {moment(answer['at'])})" if answer["run_id"] else ""
-    return " ".join(filter(None, (SIGNS[answer["level"]], answer["sentence"], answer["todo"], found)))
+    source = f"(run of {moment(answer['at'])})" if answer["run_id"] else ""
+    return " ".join(filter(None, (SIGNS[answer["level"]], answer["sentence"], answer["todo"], source)))

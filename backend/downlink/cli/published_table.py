@@ -59,11 +59,11 @@ COLUMNS: list[Column] = [
 ]
 
 
-def print_reproduction(found: Row) -> None:
+def print_reproduction(comparison: Row) -> None:
     """A table for each figure, or what to do where there is none."""
-    if not found["figures"]:
+    if not comparison["figures"]:
         note("This campaign's file names no published figure: docs/campaign-file.md says how (reproduces).")
-    for figure in found["figures"]:
+    for figure in comparison["figures"]:
         say(f"\n{figure['paper']}, {figure['figure']}")
         print_table(figure["values"], COLUMNS)
 

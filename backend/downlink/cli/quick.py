@@ -21,8 +21,8 @@ def quick_command(
 ) -> None:
     """Download over a link for 15 s now, and print the result. Exit status 0 only if the run is complete."""
     client = connect()
-    found = pick(client.items("/links"), link, "link")
-    started = client.post(f"/links/{found['id']}/quick-test", {"sender": sender})
+    chosen = pick(client.items("/links"), link, "link")
+    started = client.post(f"/links/{chosen['id']}/quick-test", {"sender": sender})
     if not is_followed:
         if as_json:
             print_json(started)

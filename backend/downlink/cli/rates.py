@@ -27,29 +27,29 @@ COLUMNS: list[Column] = [
 ]
 
 
-def _rows(found: Row) -> list[dict[str, Any]]:
+def _rows(rates: Row) -> list[dict[str, Any]]:
     return [
         {**{name: group[name] for name in PLACE}, "of": group["runs"], **each}
-        for group in found["groups"]
+        for group in rates["groups"]
         for each in group["rates"]
     ]
 
 
-def print_rates(found: Row) -> None:
-    rows = _rows(found)
+def print_rates(rates: Row) -> None:
+    rows = _rows(rates)
     if rows:
         print_table(rows, COLUMNS)
     else:
         note("No run of this campaign is complete.")
 
 
-def csv_bytes(found: Row) -> bytes:
+def csv_bytes(rates: Row) -> bytes:
     """A line for each quantile of each distribution."""
-    return b"".join(piece.encode() for piece in csv_pieces(HEADER, _lines(found)))
+    return b"".join(piece.encode() for piece in csv_pieces(HEADER, _lines(rates)))
 
 
-def _lines(found: Row) -> Iterator[tuple[Any, ...]]:
-    for row in _rows(found):
+def _lines(rates: Row) -> Iterator[tuple[Any, ...]]:
+    for row in _rows(rates):
         own = tuple(row[name] for name in HEADER[:8])
-        for share, value_bps in zip(found["shares"], row["quantiles_bps"], strict=False):
+        for share, value_bps in zip(rates["shares"], row["quantiles_bps"], strict=False):
             yield (*own, share, value_bps)

@@ -22,12 +22,12 @@ def follow_reanalysis(client: Client, campaign: str) -> dict[str, Any]:
 
 def _states(client: Client, campaign: str) -> Iterator[dict[str, Any]]:
     path = f"/campaigns/{campaign}/reanalysis"
-    found: dict[str, Any] = client.post(path)
-    yield found
-    while found["state"] == "running":
+    state: dict[str, Any] = client.post(path)
+    yield state
+    while state["state"] == "running":
         sleep(PERIOD_S)
-        found = client.get(path)
-        yield found
+        state = client.get(path)
+        yield state
 
 
 def _bar(states: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -37,6 +37,6 @@ def _bar(states: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task("runs", total=None)
-        for found in states:
-            progress.update(task, completed=found["done"], total=found["runs"])
-            yield found
+        for state in states:
+            progress.update(task, completed=state["done"], total=state["runs"])
+            yield state

@@ -27,8 +27,8 @@ def _next(campaign: Any) -> str:
         return f"{campaign['going']}: being removed now"
     if campaign["is_pinned"]:
         return "nothing: pinned"
-    found = campaign["next"]
-    return f"{found['part']} at {moment(found['due_at'])}" if found else ""
+    removal = campaign["next"]
+    return f"{removal['part']} at {moment(removal['due_at'])}" if removal else ""
 
 
 CAMPAIGNS: list[Column] = [
@@ -47,29 +47,29 @@ PARTS_SHOWN: list[Column] = [
 ]
 
 
-def _parts(found: Any) -> list[dict[str, Any]]:
+def _parts(answer: Any) -> list[dict[str, Any]]:
     """The parts, each with when it goes: with the first of it and of those that take it along."""
-    parts = found["parts"]
-    return [{**part, "goes": _goes(found, parts[place:])} for place, part in enumerate(parts)]
+    parts = answer["parts"]
+    return [{**part, "goes": _goes(answer, parts[rank:])} for rank, part in enumerate(parts)]
 
 
-def _goes(found: Any, taking: Sequence[Any]) -> str:
+def _goes(answer: Any, taking: Sequence[Any]) -> str:
     if due := [part["due_at"] for part in taking if part["due_at"]]:
         return moment(min(due))
-    days = [days for part in taking if (days := found[f"{part['part']}_days"]) is not None]
-    return f"{counted(min(days), 'day')} after its end" if days and not found["is_pinned"] else "never by rule"
+    days = [days for part in taking if (days := answer[f"{part['part']}_days"]) is not None]
+    return f"{counted(min(days), 'day')} after its end" if days and not answer["is_pinned"] else "never by rule"
 
 
 def storage_command(as_json: AsJson = False) -> None:
     """List each campaign's disk use, largest first, and when its data expires."""
-    found = connect().get("/retention")
+    storage = connect().get("/retention")
     if as_json:
-        print_json(found)
+        print_json(storage)
         return
-    show(found["items"], CAMPAIGNS, as_json, "No campaigns yet: nothing takes room.")
+    show(storage["items"], CAMPAIGNS, as_json, "No campaigns yet: nothing takes room.")
     note(
-        f"Raw traces {megabytes(found['traces_bytes'])}, series {megabytes(found['series_bytes'])}; "
-        f"the database as a whole has {megabytes(found['database_bytes'])}."
+        f"Raw traces {megabytes(storage['traces_bytes'])}, series {megabytes(storage['series_bytes'])}; "
+        f"the database as a whole has {megabytes(storage['database_bytes'])}."
     )
 
 
@@ -85,31 +85,31 @@ def keep(
     """Set how long a campaign's data is kept after its end; without options show what is kept and what expires."""
     client = connect()
     path = f"/campaigns/{campaign_id(client, campaign)}/retention"
-    found = client.get(path)
+    answer = client.get(path)
     asked = {"traces_days": traces_days, "series_days": series_days, "all_days": all_days}
     if pin is not None or any(days is not None for days in asked.values()):
-        rule = {name: found[name] if days is None else days or None for name, days in asked.items()}
-        body = {**rule, "is_pinned": found["is_pinned"] if pin is None else pin}
-        found = client.post(f"{path}/preview", body) if is_preview else client.put(path, body)
+        rule = {name: answer[name] if days is None else days or None for name, days in asked.items()}
+        body = {**rule, "is_pinned": answer["is_pinned"] if pin is None else pin}
+        answer = client.post(f"{path}/preview", body) if is_preview else client.put(path, body)
     if as_json:
-        print_json(found)
+        print_json(answer)
         return
-    show(_parts(found), PARTS_SHOWN, as_json, "")
+    show(_parts(answer), PARTS_SHOWN, as_json, "")
     if is_preview:
         note("Nothing was changed.")
-    _remarks(found)
+    _remarks(answer)
 
 
-def _remarks(found: Any) -> None:
-    if found["is_pinned"]:
+def _remarks(answer: Any) -> None:
+    if answer["is_pinned"]:
         note("It is pinned: nothing is removed.")
-    if found["going"]:
-        note(f"Being removed now: {PARTS_SAID[found['going']]}.")
+    if answer["going"]:
+        note(f"Being removed now: {PARTS_SAID[answer['going']]}.")
     for part, what in (("traces", "raw traces"), ("series", "one-second series")):
-        if count := found["removed"][f"{part}_runs"]:
-            since = moment(found["removed"][f"{part}_at"])
+        if count := answer["removed"][f"{part}_runs"]:
+            since = moment(answer["removed"][f"{part}_at"])
             note(f"The {what} of {counted(count, 'run')} were removed from {since} on.")
-    if found["removed"]["traces_runs"]:
+    if answer["removed"]["traces_runs"]:
         note("What was computed of them stays, and cannot be computed again.")
 
 
@@ -123,9 +123,9 @@ def remove_data(
         raise InvalidError("part_unknown", f"There is no part {part!r}: type traces, series or all.")
     client = connect()
     found_id = campaign_id(client, campaign)
-    (found,) = [each for each in client.get(f"/campaigns/{found_id}/retention")["parts"] if each["part"] == part]
+    (taken,) = [each for each in client.get(f"/campaigns/{found_id}/retention")["parts"] if each["part"] == part]
     note(
-        f"This removes {PARTS_SAID[part]}: {counted(found['runs'], 'run')}, {megabytes(found['bytes'])}. It cannot be undone."
+        f"This removes {PARTS_SAID[part]}: {counted(taken['runs'], 'run')}, {megabytes(taken['bytes'])}. It cannot be undone."
     )
     if Part(part) is not Part.ALL:
         note("What was computed stays, and cannot be computed again.")

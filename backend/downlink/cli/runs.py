@@ -89,12 +89,12 @@ def list_runs(campaign: str, as_json: AsJson = False) -> None:
 def show_run(run: str, as_json: AsJson = False) -> None:
     """One run: flows, settings before, during and after, events."""
     client = connect()
-    found = client.get(f"/runs/{run}")
+    shown = client.get(f"/runs/{run}")
     if as_json:
-        print_json(found)
+        print_json(shown)
     else:
-        _print_run(found)
-        _print_link(client, found)
+        _print_run(shown)
+        _print_link(client, shown)
 
 
 @app.command()
@@ -180,15 +180,15 @@ def hops(
     if to:
         note(f"{to}: {download(client, f'/runs/{run}/hops.csv', to):,} bytes")
         return
-    found = client.get(f"/runs/{run}/hops")
-    rows = [{**flow, **hop} for flow in found["flows"] for hop in flow["hops"]]
+    hop_courses = client.get(f"/runs/{run}/hops")
+    rows = [{**flow, **hop} for flow in hop_courses["flows"] for hop in flow["hops"]]
     if as_json:
-        print_json(found)
+        print_json(hop_courses)
         return
     print_table(rows, HOP_COLUMNS)
-    if any(flow["is_summed"] for flow in found["flows"]):
+    if any(flow["is_summed"] for flow in hop_courses["flows"]):
         note("The relays are sites of an emulated link, and their agent gave only the sums over all of them.")
-    if shared := [str(flow["flow"]) for flow in found["flows"] if flow["is_of_content"]]:
+    if shared := [str(flow["flow"]) for flow in hop_courses["flows"] if flow["is_of_content"]]:
         note(
             f"Flows {', '.join(shared)} share a content: the sender and relays counted what they did for all of these."
         )

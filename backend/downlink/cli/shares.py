@@ -41,8 +41,8 @@ def share(
 def shares(campaign: Which, as_json: AsJson = False) -> None:
     """List the share links to a campaign that still work."""
     client = connect()
-    found = client.get(f"/campaigns/{campaign_id(client, campaign)}/shares")["items"]
-    show(found, COLUMNS, as_json, "No links: `downlink campaigns share C` makes one.")
+    links = client.get(f"/campaigns/{campaign_id(client, campaign)}/shares")["items"]
+    show(links, COLUMNS, as_json, "No links: `downlink campaigns share C` makes one.")
 
 
 def unshare(campaign: Which, link: Annotated[str, typer.Argument(help="Id, as `campaigns shares` lists it")]) -> None:

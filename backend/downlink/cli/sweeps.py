@@ -17,10 +17,10 @@ ENDED = ("complete", "failed")
 TIMINGS = ("early", "good", "late", "open")
 
 
-def read_grid(said: Sequence[str]) -> dict[str, list[float]]:
+def read_grid(texts: Sequence[str]) -> dict[str, list[float]]:
     """`window_factor=2.5,3.5` and so on as values by name. InvalidError for anything else."""
     grid: dict[str, list[float]] = {}
-    for each in said:
+    for each in texts:
         name, equals, values = each.partition("=")
         try:
             if not equals or name in grid:
@@ -55,11 +55,11 @@ def print_cells(swept: dict[str, Any]) -> None:
 
 
 def _states(client: Client, asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    found = asked
-    while found["state"] not in ENDED:
+    state = asked
+    while state["state"] not in ENDED:
         time.sleep(PERIOD_S)
-        found = client.get(f"/sweeps/{asked['id']}")
-        yield found
+        state = client.get(f"/sweeps/{asked['id']}")
+        yield state
 
 
 def _bar(states: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -69,9 +69,9 @@ def _bar(states: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task("traces", total=None)
-        for found in states:
-            progress.update(task, description=found["state"], completed=found["done"], total=found["total"])
-            yield found
+        for state in states:
+            progress.update(task, description=state["state"], completed=state["done"], total=state["total"])
+            yield state
 
 
 def _percent(shares: dict[str, Any] | None, timing: str) -> str:

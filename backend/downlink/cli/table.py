@@ -39,9 +39,9 @@ def campaign_table(client: Client, campaign: str) -> str:
     """The table with a sentence above it that says what its values are. NotFoundError until a cycle has ended."""
     report = current_report(client, campaign)
     exits = client.get(f"/campaigns/{campaign}/exits")["groups"]
-    observed = {_group(found): _observed(found) for found in exits}
+    observed = {_group(row): _observed(row) for row in exits}
     links = {
-        (found["link"], found["condition"]): found for found in report.get("links", ())
+        (row["link"], row["condition"]): row for row in report.get("links", ())
     }  # a server from before says nothing of links
     rows = [
         {
@@ -73,22 +73,22 @@ def check_markers(file: Path) -> None:
     _around_markers(file)
 
 
-def value(found: Row | None, factor: float = 1.0, digits: int = 1) -> str:
+def value(estimate: Row | None, factor: float = 1.0, digits: int = 1) -> str:
     """A mean times `factor`, its 95 % interval, and n: `104.2 [101.0, 107.3] (5)`. One run alone has no interval."""
-    if found is None or found["mean"] is None:
+    if estimate is None or estimate["mean"] is None:
         return NOTHING
     mean, low, high = (
-        None if found[key] is None else f"{found[key] * factor:.{digits}f}" for key in ("mean", "low", "high")
+        None if estimate[key] is None else f"{estimate[key] * factor:.{digits}f}" for key in ("mean", "low", "high")
     )
     interval = "" if low is None else f" [{low}, {high}]"
-    return f"{mean}{interval} ({found['n']})"
+    return f"{mean}{interval} ({estimate['n']})"
 
 
-def event_time(found: Row) -> str:
+def event_time(estimate: Row) -> str:
     """A median over all runs with n, and how many were not there in time: `17.0 (5), 1 not within 32 s`."""
-    median = NOTHING if found["median"] is None else f"{found['median']:.1f}"
-    late = f", {found['not_within']} not within {found['within_s']:.0f} s" if found["not_within"] else ""
-    return f"{median} ({found['n']}){late}"
+    median = NOTHING if estimate["median"] is None else f"{estimate['median']:.1f}"
+    late = f", {estimate['not_within']} not within {estimate['within_s']:.0f} s" if estimate["not_within"] else ""
+    return f"{median} ({estimate['n']}){late}"
 
 
 Column = tuple[str, Callable[[Row], str]]
@@ -132,8 +132,8 @@ def _of_link(phase: str, name: str, digits: int) -> Column:
 
 
 def _by_log(row: Row, phase: str, name: str) -> Row | None:
-    found: Row | None = row["by_log"] and row["by_log"]["metrics"][phase][name]
-    return found
+    logged: Row | None = row["by_log"] and row["by_log"]["metrics"][phase][name]
+    return logged
 
 
 LINK_COLUMNS: dict[str, Callable[[Row], str]] = dict(
@@ -147,13 +147,13 @@ LINK_COLUMNS: dict[str, Callable[[Row], str]] = dict(
 """Of links that were logged."""
 
 
-def _group(found: Row) -> Group:
-    return found["link"], found["condition"], found["flow"]
+def _group(row: Row) -> Group:
+    return row["link"], row["condition"], row["flow"]
 
 
-def _observed(found: Row) -> Row | None:
+def _observed(row: Row) -> Row | None:
     """Return the kernel's own exit from a group's detectors."""
-    return next((each for each in found["detectors"] if each["detector"] == "observed_exit"), None)
+    return next((each for each in row["detectors"] if each["detector"] == "observed_exit"), None)
 
 
 def _exit(observed: Row | None) -> str:

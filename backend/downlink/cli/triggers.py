@@ -39,22 +39,22 @@ def trigger(campaign: Which, is_new: NewSecret = False, as_json: AsJson = False)
             say(made["secret"])
             note("It is shown only once. Calls are signed with it: docs/campaign-file.md, Triggers.")
         return
-    found = client.get(path)
+    state = client.get(path)
     if as_json:
-        print_json(found)
+        print_json(state)
         return
-    _say_state(found)
-    show(found["firings"], FIRINGS, as_json, "Nothing was fired yet.")
+    _say_state(state)
+    show(state["firings"], FIRINGS, as_json, "Nothing was fired yet.")
 
 
-def _say_state(found: dict[str, Any]) -> None:
-    verb = "Waits" if found["is_waiting"] else "Does not wait"
-    say(f"{verb} for {found['waiting_for']}. Fired {found['fired']} of {found['most']} times.")
-    if found["waits"]:
-        say(f"Now: {found['waits']}")
-    if found["free_at"]:
-        say(f"May fire again at {moment(found['free_at'])}.")
-    if found["refusal"]:
-        say(f"Did not fire at {moment(found['refused_at'])}: {found['refusal']}")
-    if found["takes_calls"] and not found["has_secret"]:
+def _say_state(state: dict[str, Any]) -> None:
+    verb = "Waits" if state["is_waiting"] else "Does not wait"
+    say(f"{verb} for {state['waiting_for']}. Fired {state['fired']} of {state['most']} times.")
+    if state["waits"]:
+        say(f"Now: {state['waits']}")
+    if state["free_at"]:
+        say(f"May fire again at {moment(state['free_at'])}.")
+    if state["refusal"]:
+        say(f"Did not fire at {moment(state['refused_at'])}: {state['refusal']}")
+    if state["takes_calls"] and not state["has_secret"]:
         note("Nobody can call it yet: `downlink campaigns trigger C --new-secret` makes the secret.")

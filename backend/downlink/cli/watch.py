@@ -26,14 +26,14 @@ def states(client: Client, campaign: str, check: Report = lambda: None) -> Itera
     while True:
         check()
         try:
-            found = client.get(f"/campaigns/{campaign}"), client.items(f"/campaigns/{campaign}/runs")
+            state = client.get(f"/campaigns/{campaign}"), client.items(f"/campaigns/{campaign}/runs")
         except UnavailableError:
             if time.monotonic() - heard > PATIENCE_S:
                 raise
         else:
             heard = time.monotonic()
-            yield found
-            if found[0]["state"] in ENDED:
+            yield state
+            if state[0]["state"] in ENDED:
                 return
         time.sleep(PERIOD_S)
 
@@ -45,8 +45,8 @@ def follow(client: Client, campaign: str, is_plain: bool = False, check: Report 
     """
     show = _lines if is_plain or not sys.stdout.isatty() else _bar
     last: dict[str, Any] = {}
-    for found, _ in show(states(client, campaign, check)):
-        last = found
+    for state, _ in show(states(client, campaign, check)):
+        last = state
     say(_verdict(last))
     return last
 

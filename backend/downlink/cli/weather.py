@@ -103,11 +103,11 @@ def import_command(
         text = file.read_text("utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidError("station_unreadable", f"{file.name} is not a text in UTF-8; convert it first.") from None
-    found = pick(client.items("/links"), link, "link")
+    chosen = pick(client.items("/links"), link, "link")
     # The whole file is read before a part of it is sent: a file that is refused leaves nothing behind.
-    form = StationForm(columns, time_zone, missing or (), time_column, time_format, strict, found["time_zone"])
+    form = StationForm(columns, time_zone, missing or (), time_column, time_format, strict, chosen["time_zone"])
     read = parse_station(text, source, form, most=None)
-    made = _send(client, f"/links/{found['id']}/observations/import", source, read.observations)
+    made = _send(client, f"/links/{chosen['id']}/observations/import", source, read.observations)
     partial = told(read.left_out)
     if as_json:
         print_json({**made, "left_out": len(read.left_out), "partial": partial})
@@ -124,10 +124,10 @@ def _send(client: Client, path: str, source: str, read: Sequence[Observation]) -
     """
     made = {"values": 0, "stored": 0, "differing": 0}
     headers = _headers(read)
-    said = {name: f"{quantity} [{unit}]" for (quantity, unit), name in headers.items() if name.startswith("value")}
+    columns = {name: f"{quantity} [{unit}]" for (quantity, unit), name in headers.items() if name.startswith("value")}
     for first_line, part in _parts(headers, read):
         try:
-            answer = client.post(path, {"source": source, "columns": said, "text": part, "first_line": first_line})
+            answer = client.post(path, {"source": source, "columns": columns, "text": part, "first_line": first_line})
         except DownlinkError as error:
             if not made["stored"]:
                 raise
@@ -151,16 +151,16 @@ def _id_of(client: Client, link: str) -> str:
 
 def _headers(read: Sequence[Observation]) -> dict[tuple[str, str], str]:
     """Each quantity with its unit, and its header: one of its own where the unit might be taken for several cells."""
-    found = dict.fromkeys((each.quantity, each.unit) for each in read)
+    quantities = dict.fromkeys((each.quantity, each.unit) for each in read)
     return {
-        (quantity, unit): f"value{place}" if set(unit) & set(',;\t"') else f"{quantity} [{unit}]"
-        for place, (quantity, unit) in enumerate(found)
+        (quantity, unit): f"value{column}" if set(unit) & set(',;\t"') else f"{quantity} [{unit}]"
+        for column, (quantity, unit) in enumerate(quantities)
     }
 
 
 def _parts(headers: Mapping[tuple[str, str], str], read: Sequence[Observation]) -> Iterator[tuple[int, str]]:
     """Rows below a header, in several texts where they are long, and the number of the first row of each."""
-    places = {quantity: place for place, quantity in enumerate(headers)}
+    places = {quantity: column for column, quantity in enumerate(headers)}
     header = ",".join(["time", *headers.values()]) + "\n"
     first, part, size = 2, [header], len(header)
     for number, (at, same) in enumerate(groupby(read, key=lambda each: each.at), 2):
@@ -187,9 +187,9 @@ def _pair(text: str) -> tuple[str, str]:
 def list_command(link: OfLink, as_json: AsJson = False) -> None:
     """List the quantities of a link and the time each covers."""
     client = connect()
-    found = client.get(f"/links/{_id_of(client, link)}/quantities")["items"]
+    quantities = client.get(f"/links/{_id_of(client, link)}/quantities")["items"]
     show(
-        found,
+        quantities,
         QUANTITIES,
         as_json,
         "Nothing is known yet: `downlink weather import FILE --link L` adds a station's values.",
@@ -212,16 +212,16 @@ def try_command(link: OfLink, as_json: AsJson = False) -> None:
 @app.command("places")
 def places_command(as_json: AsJson = False) -> None:
     """List the places that the server asks a weather service about, with the last answer of each."""
-    found = connect().get("/weather")
+    weather = connect().get("/weather")
     nothing = (
         "No link has a place: `downlink links change L --latitude 39.47 --longitude -0.38` gives it one."
-        if found["is_on"]
+        if weather["is_on"]
         else "The server asks no weather service; its admin names one with DOWNLINK_WEATHER_URL."
     )
     if as_json:
-        print_json(found)
+        print_json(weather)
     else:
-        show(found["places"], PLACES, as_json, nothing)
+        show(weather["places"], PLACES, as_json, nothing)
 
 
 @app.command()
@@ -233,7 +233,12 @@ def correlate(
 ) -> None:
     """Correlate quantities of a campaign's links with one of its metrics: Spearman's rank correlation over runs."""
     client = connect()
-    found = client.get(f"/campaigns/{campaign_id(client, campaign)}/correlations", metric=metric, phase=phase)["items"]
+    correlations = client.get(f"/campaigns/{campaign_id(client, campaign)}/correlations", metric=metric, phase=phase)[
+        "items"
+    ]
     show(
-        found, CORRELATIONS, as_json, "No run has both: `downlink weather list --link L` says what is known of a link."
+        correlations,
+        CORRELATIONS,
+        as_json,
+        "No run has both: `downlink weather list --link L` says what is known of a link.",
     )

@@ -44,8 +44,8 @@ def hosts_of(link: str, senders: int) -> list[Host]:
 def further_receivers_of(link: str, places: Collection[str]) -> list[Host]:
     """The receivers that hang at the way of a link, by the places that it has."""
     begin = f"{RECEIVER}-"
-    further = sorted((place for place in places if place.startswith(begin)), key=lambda place: int(place[len(begin) :]))
-    return [Host(place, f"{link}-{place}", "receiver") for place in further]
+    further = sorted((site for site in places if site.startswith(begin)), key=lambda site: int(site[len(begin) :]))
+    return [Host(site, f"{link}-{site}", "receiver") for site in further]
 
 
 def _sender(link: str, number: int) -> Host:
@@ -54,10 +54,8 @@ def _sender(link: str, number: int) -> Host:
 
 def relays_of(link: str, places: Collection[str]) -> list[Host]:
     """Return the hosts that relay between the hops of a link, from the senders on: its routers if they are hosts, else one agent."""
-    routers = sorted(
-        (place for place in places if place.startswith(ROUTER)), key=lambda place: int(place[len(ROUTER) :])
-    )
-    return [Host(place, f"{link}-{place}", "relay") for place in [*routers, *({RELAYS} & set(places))]]
+    routers = sorted((site for site in places if site.startswith(ROUTER)), key=lambda site: int(site[len(ROUTER) :]))
+    return [Host(site, f"{link}-{site}", "relay") for site in [*routers, *({RELAYS} & set(places))]]
 
 
 def _build(stack: Stack, client: Client, number: int, need: LinkNeed) -> tuple[Rig, list[Host]]:

@@ -52,7 +52,7 @@ class Program:
 def start_time(pid: int) -> int | None:
     """Kernel start time of a living process in clock ticks (proc(5), stat field 22), or None.
 
-    Together with the pid it names a process for good: a reused pid has another start time.
+    Together with the pid it identifies one process: a reused pid has another start time.
     """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()

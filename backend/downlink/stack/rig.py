@@ -69,15 +69,15 @@ class Rig:
 
     def facts(self) -> dict[str, Any]:
         """Return what the link wrote when it was ready."""
-        found: dict[str, Any] = json.loads(self._ready.read_text())
-        return found
+        facts_of_link: dict[str, Any] = json.loads(self._ready.read_text())
+        return facts_of_link
 
     def join(self, host: Host, token: str) -> None:
         """Let the agent at `host` join, with a fresh identity."""
         shutil.rmtree(self.state(host), ignore_errors=True)
-        place = self.facts()["hosts"][host.place]
+        site = self.facts()["hosts"][host.place]
         options = ["--token", token, "--name", host.agent, "--role", host.role, "--separate-uplink"]
-        addresses = ["--server", place["control_url"], "--data-host", place["data_host"]]
+        addresses = ["--server", site["control_url"], "--data-host", site["data_host"]]
         if host.place == RECEIVER:  # one agent restarts the link for each run and takes its log
             options += ["--link-control", str(self._link_control)]
         if host.place == RELAYS:
@@ -93,8 +93,8 @@ class Rig:
 
     def move(self, host: Host) -> None:
         """Tell an agent that has joined where it lives now. Identity, journal and spool stay: they may hold what is unfinished."""
-        place, config = self.facts()["hosts"][host.place], self.state(host) / "agent.yaml"
-        now = {"server": place["control_url"], "data_host": place["data_host"]}
+        site, config = self.facts()["hosts"][host.place], self.state(host) / "agent.yaml"
+        now = {"server": site["control_url"], "data_host": site["data_host"]}
         if host.place == RECEIVER:
             now["link_control"] = str(self._link_control)
         if host.place == RELAYS:
@@ -114,8 +114,8 @@ class Rig:
         prefix = (
             [] if self._is_root else ["nsenter", f"--target={self._supervisor.pid(self._program)}", *ENTER_NAMESPACES]
         )
-        place = RECEIVER if host.place == RELAYS else host.place
-        return [*prefix, self.agent, "link", "exec", self.name, place, "--", *command]
+        site = RECEIVER if host.place == RELAYS else host.place
+        return [*prefix, self.agent, "link", "exec", self.name, site, "--", *command]
 
     @property
     def _program(self) -> str:

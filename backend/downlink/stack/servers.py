@@ -49,10 +49,10 @@ def start_postgres(supervisor: Supervisor, data: Path, tools: Path | None = None
 def _check_version(tools: Path, data: Path) -> None:
     """UnavailableError for a folder that another major version made: PostgreSQL reads no other's."""
     made_by = (data / "PG_VERSION").read_text().strip()
-    said = subprocess.run(
+    output = subprocess.run(
         [str(tools / "postgres"), "--version"], capture_output=True, text=True, check=True, timeout=30
     )
-    own = said.stdout.split()[-1].split(".")[0]
+    own = output.stdout.split()[-1].split(".")[0]
     if made_by.split(".")[0] != own:
         raise UnavailableError(
             "postgres_version",

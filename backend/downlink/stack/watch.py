@@ -82,10 +82,10 @@ class Watch:
             f"WARNING: {what}; {log}\n{so} Everything else goes on. To have it back, press Ctrl-C and start again; the data stays."
         )
 
-    def _tell(self, found: str | None) -> None:
-        if found != self._complaint:
-            self._say(f"WARNING: {found}" if found else "All parts answer again.")
-        self._complaint = found
+    def _tell(self, fault: str | None) -> None:
+        if fault != self._complaint:
+            self._say(f"WARNING: {fault}" if fault else "All parts answer again.")
+        self._complaint = fault
 
 
 def watch_over(stack: Stack, say: Say = typer.echo, *, is_unattended: bool = False) -> Watch:

@@ -29,7 +29,7 @@ BY_HAND = "Run again by hand (attempt {})."
 def rerun_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> int:
     """A new attempt for each place whose last one failed, was missed or stayed incomplete; how many.
 
-    ConflictError where there is none, and where nothing can run any more.
+    ConflictError where there is none, and where nothing can run.
     """
     ended = plan_places.lock_ended(
         unit, campaign_id, UNWANTED

@@ -160,7 +160,7 @@ def make_call_secret(unit: Unit, campaign_id: UUID, account_id: UUID | None) -> 
         )
     row = take_own(unit, TriggerRow, campaign_id)
     row.account_id = account_id
-    row.secret, row.called_at = make_secret(TRIGGER), None  # calls that the old one signed are of no use any more
+    row.secret, row.called_at = make_secret(TRIGGER), None  # calls that the old one signed no longer count
     return row.secret
 
 

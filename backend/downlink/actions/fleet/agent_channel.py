@@ -35,7 +35,7 @@ from downlink.storage.traces import uploads
 from downlink.storage.unit import Unit
 
 LEFT = (AgentStatus.RESTORING, AgentStatus.RESTORED, AgentStatus.UPLOADING)
-"""What an agent says once it has left a run's transfer."""
+"""States of an agent that has left a run's transfer."""
 ASK_AGAIN = timedelta(minutes=1)  # for the chunks of a run that has ended
 
 

@@ -79,7 +79,7 @@ def envelope_of(channel: Channel, row: Notification, base_url: str) -> Envelope:
 
 
 def note_outcome(row: Notification, outcome: Outcome, now: datetime) -> None:
-    """Write down what came of a try. It is under way no longer, and another one of its channel may be."""
+    """Store the outcome of a try. It is no longer under way, so that another one of its channel may be."""
     row.detail, row.hinted_at = outcome.detail, None
     if outcome.is_sent:
         row.sent_at = now

@@ -22,7 +22,7 @@ PACKED = {"br": ".br", "gzip": ".gz"}
 
 
 class DashboardFiles(StaticFiles):
-    """Files under a name with a hash are kept for good, and sent as the build has packed them; index.html is asked for again each time."""
+    """Files under a name with a hash are kept permanently, and sent as the build packed them; index.html is requested each time."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         try:

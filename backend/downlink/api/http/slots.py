@@ -78,7 +78,7 @@ class _Waiter:
 class Turns:
     """Answers that cost: so many at a time, the others wait for their turn, who came first before who came later.
 
-    A page asks for several at once, and again at each step of a zoom: what it asks for must come, or not be wanted any more.
+    A page asks for several at once, and again at each step of a zoom: what it asks for must come, or no longer be wanted.
     """
 
     def __init__(self, what: str, in_all: int, per_caller: int, waiting: int, *, in_line: int | None = None) -> None:
@@ -97,7 +97,7 @@ class Turns:
     async def take(
         self, caller: str, is_gone: Callable[[], Awaitable[bool]], *, is_admin: bool = False
     ) -> AsyncIterator[None]:
-        """Hold a turn. DeniedError `too_many_open` (429) where too many wait already, `caller_gone` where nobody waits any more."""
+        """Hold a turn. DeniedError `too_many_open` (429) where too many wait already, `caller_gone` where nobody waits."""
         waiter = _Waiter(caller, is_admin=is_admin)
         try:
             await self._queue(waiter)

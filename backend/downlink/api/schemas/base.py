@@ -79,7 +79,7 @@ def _number(said: Any) -> Any:
 
 class Body(Form):
     """A request in JSON. True and "5" are no numbers, and 1 and "yes" are no truth values: what is read otherwise than it was
-    written may remove something for good. 5.0 is a whole number, since programs write those so."""
+    written may remove something permanently. 5.0 is a whole number, since programs write those so."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -28,8 +28,8 @@ def keep_places(unit: Unit, places: Collection[Place], mark: str, now: datetime)
         if (place.latitude, place.longitude) not in known:
             add_place(unit, place, mark, now)
     if any(row.mark != mark for row in known.values()):
-        again = {"mark": mark, "due_at": now, "hinted_at": None, "failures": 0, "problem": None, "detail": None}
-        unit.session.execute(update(WeatherPlace).where(WeatherPlace.mark != mark).values(again))
+        restart = {"mark": mark, "due_at": now, "hinted_at": None, "failures": 0, "problem": None, "detail": None}
+        unit.session.execute(update(WeatherPlace).where(WeatherPlace.mark != mark).values(restart))
     wanted = [(place.latitude, place.longitude) for place in places]
     if set(known) - set(wanted):
         is_wanted = tuple_(WeatherPlace.latitude, WeatherPlace.longitude).in_(wanted)

@@ -40,7 +40,7 @@ class Notification(Table):
     """A notice for one channel. key: once per channel. due_at: when it is tried next. hinted_at: when its job was sent, until that has
     an outcome.
 
-    Neither sent_at nor gave_up_at: it is on its way. detail: what came of the last try, at tried_at.
+    Neither sent_at nor gave_up_at: it is on its way. detail: the outcome of the last try, at tried_at.
     """
 
     __tablename__ = "notifications"

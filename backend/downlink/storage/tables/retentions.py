@@ -12,7 +12,7 @@ from downlink.storage.tables.base import Table
 
 
 class Retention(Table):
-    """A campaign without a row keeps everything for good.
+    """A campaign without a row keeps everything permanently.
 
     going: the part that is being removed now, ordered_by somebody or `the rule`; sent_at: when its job was sent last.
     gone, gone_at: what was removed last, completely, and when.
