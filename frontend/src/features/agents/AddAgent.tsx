@@ -1,4 +1,4 @@
-import { Button, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Alert, Button, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import type { Enrolment } from '@/api/types'
@@ -10,6 +10,7 @@ import { ProblemAlert } from '@/ui/ProblemAlert'
 import { QueryPanel } from '@/ui/QueryPanel'
 import { Programs } from './Programs'
 import { useEnrol, useUnit } from './queries'
+import { isLoopback } from './status'
 
 /** The agents' rule for names, as the API checks it. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
@@ -62,6 +63,7 @@ function NameForm({ enrol }: { enrol: ReturnType<typeof useEnrol> }) {
 function Steps({ enrolment }: { enrolment: Enrolment }) {
   return (
     <Stack gap="sm">
+      {isLoopback(enrolment.command) ? <OnlyHere /> : null}
       <Step title="1. Fetch the program" value={enrolment.install_commands} label="The install commands" />
       <Text size="sm" c="dimmed">
         Or download it here:
@@ -77,6 +79,16 @@ function Steps({ enrolment }: { enrolment: Enrolment }) {
         The join command works once, until {formatMoment(enrolment.expires_at)}. The agent appears on this page as soon as it has joined.
       </Text>
     </Stack>
+  )
+}
+
+function OnlyHere() {
+  return (
+    <Alert color="yellow" variant="light" title="These commands work on this machine only">
+      The server’s address in them is a loopback address, which no other host reaches. To add agents on other hosts, set{' '}
+      <code>DOWNLINK_HOST=0.0.0.0</code> and <code>DOWNLINK_BASE_URL=http://ADDRESS:PORT</code>, where ADDRESS is what the hosts call this
+      machine, and start the server again.
+    </Alert>
   )
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { clockText, pauseText, rolesText, statusState, statusText } from './status'
+import { clockText, isLoopback, pauseText, rolesText, statusState, statusText } from './status'
 
 const idle = { status: 'idle', is_online: true, is_too_old: false, progress: null, revoked_at: null, pause: null, detail: null } as const
 const pause = { by: 'anna', until: '2026-01-02T03:04:05Z', why: 'maintenance' }
@@ -34,4 +34,14 @@ it('a pause names who set it, its end and its reason', () => {
 it('the roles of a host are what it does', () => {
   expect(rolesText(['sender', 'receiver'])).toBe('sends and receives')
   expect(rolesText(['relay'])).toBe('relays')
+})
+
+it.each([
+  ['downlink-agent join --server http://127.0.0.1:8400 --token x', true],
+  ['downlink-agent join --server http://localhost --token x', true],
+  ['downlink-agent join --server https://[::1]:8400 --token x', true],
+  ['downlink-agent join --server https://127.example:8400 --token x', false],
+  ['downlink-agent join --server http://192.0.2.7:8400 --token x', false],
+])('%s works on the server’s own machine only: %s', (command, expected) => {
+  expect(isLoopback(command)).toBe(expected)
 })

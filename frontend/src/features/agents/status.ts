@@ -95,3 +95,6 @@ export function hostFacts(host: Agent['host']): HostFacts {
 const DOES: Record<string, string> = { sender: 'sends', receiver: 'receives', relay: 'relays' }
 
 export const rolesText = (roles: readonly string[]) => roles.map((role) => DOES[role] ?? role).join(' and ')
+
+/** Whether the server's address in a command is one that a host has for itself alone. */
+export const isLoopback = (command: string) => /\bhttps?:\/\/(127\.[\d.]+|localhost|\[::1\])(?=[:/\s]|$)/.test(command)
