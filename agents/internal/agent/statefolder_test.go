@@ -77,6 +77,7 @@ func lettersIn(t *testing.T, c config.Config) (bodies []map[string]any) {
 func TestAFolderOf4ed48422DeliversItsEventsAndChunks(t *testing.T) {
 	backend := newFakeBackend(t)
 	backend.run = makeRun(1, protocol.Stop{Seconds: new(30.0)}, 40, "cubic")
+	backend.run.held = true
 	for agent, kinds := range map[string][]string{"receiver": {"ready"}, "sender": {"ready", "restored"}} {
 		for _, kind := range kinds {
 			backend.events[agent] = append(backend.events[agent], map[string]any{"kind": kind, "run_id": runID, "attempt": 1.0})
@@ -110,7 +111,7 @@ func TestAFolderOf4ed48422DeliversItsEventsAndChunks(t *testing.T) {
 
 func TestAFolderOf4ed48422SaysThatItsRunWasBrokenOff(t *testing.T) {
 	backend := newFakeBackend(t)
-	backend.run = makeRun(1, protocol.Stop{Seconds: new(30.0)}, 40, "cubic")
+	backend.run = &fakeRun{ref: protocol.RunRef{RunID: runID, Attempt: 1}}
 	c := stateOf4ed48422(t, "sender", backend.URL)
 	resume(t, c)
 	backend.await(t, "the report", patience, func() bool { return backend.has("sender", backend.run.ref, "failed") })
