@@ -84,12 +84,12 @@ def _copy(units: UnitFactory, url: str, into: Path, now: datetime, tools: Path |
         dump.dump(url, snapshot, into / DATABASE, tools)
         migration, named = dump.migration(unit), dump.objects(unit)
     sums, lost = {DATABASE: _sum(into / DATABASE)}, []
-    for folder, place in named:
-        path = f"{TRACES}/{folder}/{place.partition(f'{folder}/')[2]}"
+    for folder, position in named:
+        path = f"{TRACES}/{folder}/{position.partition(f'{folder}/')[2]}"
         try:
-            content = next(units.store.contents([place]))
+            content = next(units.store.contents([position]))
         except NotFoundError:
-            lost.append(place)
+            lost.append(position)
             continue
         (into / path).parent.mkdir(parents=True, exist_ok=True)
         (into / path).write_bytes(content)
@@ -105,27 +105,27 @@ def restore_backup(units: UnitFactory, url: str, folder: Path, tools: Path | Non
     Everything is checked first. InvalidError for a folder that is no whole backup or is of a later or an unreleased version,
     ConflictError for a database that has tables.
     """
-    found = _read(folder)
+    backup = _read(folder)
     with units(is_read_only=True) as unit:
         if not dump.is_empty(unit):
             message = "This database has tables already; name an empty one with DOWNLINK_DATABASE_URL."
             raise ConflictError("database_not_empty", message)
-    if found.objects and units.store.root is None:
+    if backup.objects and units.store.root is None:
         message = "This backup has objects of a trace store: set DOWNLINK_TRACE_STORE to where they are to be kept."
         raise InvalidError("trace_store_needed", message)
-    for opened, name, content in _objects(units, folder, found):
+    for opened, name, content in _objects(units, folder, backup):
         opened.put(name, content)
     dump.load(url, folder / DATABASE, tools)
     if units.store.root is not None:
         with units() as unit:
             dump.move_folders(unit, units.store.root)
-    return found
+    return backup
 
 
-def _objects(units: UnitFactory, folder: Path, found: Backup) -> Iterator[tuple[Folder, str, bytes]]:
+def _objects(units: UnitFactory, folder: Path, backup: Backup) -> Iterator[tuple[Folder, str, bytes]]:
     """Each with the folder of the store that it goes to, which is finished before the next one."""
     opened: Folder | None = None
-    for path in sorted(each for each in found.sha256 if each != DATABASE):
+    for path in sorted(each for each in backup.sha256 if each != DATABASE):
         _, name_of, name = path.split("/", 2)
         if opened is None or str(opened.id) != name_of:
             if opened:
@@ -139,22 +139,22 @@ def _objects(units: UnitFactory, folder: Path, found: Backup) -> Iterator[tuple[
 def _read(folder: Path) -> Backup:
     """A whole backup that this version can take."""
     try:
-        found = Backup(**json.loads((folder / MANIFEST).read_text()))
+        backup = Backup(**json.loads((folder / MANIFEST).read_text()))
     except (OSError, ValueError, TypeError) as error:
         raise InvalidError("backup_broken", f"{folder} is no whole backup: {MANIFEST} cannot be read.") from error
-    if is_replaced(found.migration):
+    if is_replaced(backup.migration):
         message = (
             f"{folder} was made by an unreleased version. Check out commit {COMMIT_BETWEEN} of Downlink and restore it there; "
             "this version takes over the database."
         )
         raise InvalidError("backup_unreleased", message)
-    if found.kind != KIND or not knows(found.migration):
+    if backup.kind != KIND or not knows(backup.migration):
         message = f"{folder} was made by a later version; install that one, or a later one, to restore it."
         raise InvalidError("backup_too_new", message)
-    for path, wanted in found.sha256.items():
+    for path, wanted in backup.sha256.items():
         if not (folder / path).is_file() or _sum(folder / path) != wanted:
             raise InvalidError("backup_broken", f"{folder}/{path} is not as it was written; take another copy.")
-    return found
+    return backup
 
 
 def _sum(file: Path) -> str:

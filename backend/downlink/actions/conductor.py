@@ -109,14 +109,14 @@ def lease_due(unit: Unit, now: datetime) -> None:
     missed, most = 0, 1
     while queues and missed < MOST_MISSED:  # the others are looked at in the next pass
         heads = planned.take_heads(unit, queues, most)
-        found = _turns(heads, _contenders(unit, heads, now), held, now)
-        held = found.held
-        leased |= {head.id: (each, turn) for head, each, turn in found.turns if isinstance(turn, Lease)}
-        waits = {head.id: turn.until for head, _, turn in found.turns if isinstance(turn, Wait)}
+        decided = _turns(heads, _contenders(unit, heads, now), held, now)
+        held = decided.held
+        leased |= {head.id: (each, turn) for head, each, turn in decided.turns if isinstance(turn, Lease)}
+        waits = {head.id: turn.until for head, _, turn in decided.turns if isinstance(turn, Wait)}
         wakes |= {id_: until for id_, until in waits.items() if id_ not in behind or _is_earlier(until, behind[id_][0])}
-        misses = [(head, turn) for head, _, turn in found.turns if isinstance(turn, Miss)]
+        misses = [(head, turn) for head, _, turn in decided.turns if isinstance(turn, Miss)]
         _miss(unit, misses, now)
-        queues, missed = found.used_up, missed + len(misses)
+        queues, missed = decided.used_up, missed + len(misses)
         # Where one has missed its time others have, too. That it gave the link back now is what they find, however many they are.
         most = max(1, MOST_MISSED // max(1, len(queues)))
     run_store.set_wakes(unit, wakes)
@@ -138,17 +138,17 @@ class _Turns:
 
 def _turns(heads: Sequence[Head], contenders: Sequence[Contender], held: Mapping[str, bool], now: datetime) -> _Turns:
     queues: dict[Queue, deque[int]] = defaultdict(deque)
-    for place, head in enumerate(heads):
-        queues[head.queue].append(place)
+    for number, head in enumerate(heads):
+        queues[head.queue].append(number)
     turns: list[tuple[Head, Contender, Turn]] = []
     front = {queue.popleft() for queue in queues.values()}
     while front:
         places = sorted(front)
-        found = decide_line([contenders[place] for place in places], held, now)
-        held = found.held
-        made = [(places[index], turn) for index, turn in found.turns]
-        turns += [(heads[place], contenders[place], turn) for place, turn in made]
-        behind = [queues[heads[place].queue] for place, turn in made if isinstance(turn, Miss)]
+        line = decide_line([contenders[number] for number in places], held, now)
+        held = line.held
+        made = [(places[index], turn) for index, turn in line.turns]
+        turns += [(heads[number], contenders[number], turn) for number, turn in made]
+        behind = [queues[heads[number].queue] for number, turn in made if isinstance(turn, Miss)]
         front = {queue.popleft() for queue in behind if queue}
     ends = {head.queue: turn for head, _, turn in turns}
     return _Turns(turns, held, {queue for queue, turn in ends.items() if isinstance(turn, Miss)})
@@ -168,8 +168,8 @@ def _is_earlier(until: datetime | None, known: datetime) -> bool:
 
 def _contenders(unit: Unit, heads: Sequence[Head], now: datetime) -> list[Contender]:
     """Return what each head finds on its link, in their order."""
-    found = planned.find_campaigns(unit, {head.queue[0] for head in heads})
-    specs = {id_: campaign_store.campaign_of(row) for id_, row in found.items()}
+    campaigns = planned.find_campaigns(unit, {head.queue[0] for head in heads})
+    specs = {id_: campaign_store.campaign_of(row) for id_, row in campaigns.items()}
     names = {head.turn.link for head in heads}
     agents = planned.agent_views(unit, {name for head in heads for name in head.turn.agents})
     last_ends, shares = planned.last_ends(unit, names), line_store.find_shares(unit, names)
@@ -190,7 +190,7 @@ def _contenders(unit: Unit, heads: Sequence[Head], now: datetime) -> list[Conten
             held={},
             agents=agents,
             watched_since=since,
-            resumed_at=found[campaign_id].resumed_at,
+            resumed_at=campaigns[campaign_id].resumed_at,
             last_end_at=last_ends.get(link),
             earlier_cycles_end_at=cycle_ends.get(head.id),
             used_bytes=used.get(campaign_id, 0),
@@ -229,8 +229,8 @@ def _reserved(
 
 def _most_bytes(campaign: Campaign, link: Link | None, condition: str) -> int:
     """Return the most bytes that a run may carry, as far as that is known before it; 0 if it is not."""
-    found = next((each for each in campaign.conditions if each.name == condition), None)
-    return run_bytes(found, link) if found and link else 0
+    plan = next((each for each in campaign.conditions if each.name == condition), None)
+    return run_bytes(plan, link) if plan and link else 0
 
 
 def _start(unit: Unit, leased: Mapping[UUID, tuple[Contender, Lease]], now: datetime) -> None:

@@ -35,7 +35,7 @@ def call_apart(function: Callable[..., T], *arguments: object, files: Sequence[i
         env=environment,
     ) as child:
         try:
-            said, _ = child.communicate(pickle.dumps((function, arguments)), MOST_S)
+            output, _ = child.communicate(pickle.dumps((function, arguments)), MOST_S)
         except subprocess.TimeoutExpired:
             child.kill()
             raise ApartError(f"reading takes longer than {MOST_S:g} s") from None
@@ -43,7 +43,7 @@ def call_apart(function: Callable[..., T], *arguments: object, files: Sequence[i
         raise ApartError(f"reading takes more than {most_bytes // 2**20} MiB of memory")
     if child.returncode:
         raise RuntimeError(f"the process that reads files ended with status {child.returncode}")
-    is_sound, result = pickle.loads(said)  # noqa: S301  (our own program's answer)
+    is_sound, result = pickle.loads(output)  # noqa: S301  (our own program's answer)
     if not is_sound:
         raise result
     return cast("T", result)

@@ -71,8 +71,17 @@ def watched_agents(unit: Unit, now: datetime) -> list[WatchedAgent]:
     """Every agent that is not revoked, by name."""
     free = cast(Agent.host["spool_free_bytes"].astext, BigInteger)
     is_paused = and_(Agent.paused_by.is_not(None), func.coalesce(Agent.paused_until > now, True))
-    said = (Agent.name, Agent.status, Agent.protocol, Agent.run_id, Agent.last_seen_at, Agent.spool, free, is_paused)
-    query = select(*said).where(Agent.revoked_at.is_(None)).order_by(Agent.name)
+    reported = (
+        Agent.name,
+        Agent.status,
+        Agent.protocol,
+        Agent.run_id,
+        Agent.last_seen_at,
+        Agent.spool,
+        free,
+        is_paused,
+    )
+    query = select(*reported).where(Agent.revoked_at.is_(None)).order_by(Agent.name)
     return [WatchedAgent(*row) for row in unit.session.execute(query)]
 
 
@@ -83,5 +92,5 @@ def database_bytes(unit: Unit) -> int:
 def weather_places(unit: Unit) -> dict[str, int]:
     """Count the positions for which a weather service is asked, by state: `ok`, `failing`."""
     state = case((WeatherPlace.problem.is_(None), "ok"), else_="failing")
-    found = {str(name): places for name, places in unit.session.execute(select(state, func.count()).group_by(state))}
-    return {"ok": 0, "failing": 0} | found
+    counts = {str(name): places for name, places in unit.session.execute(select(state, func.count()).group_by(state))}
+    return {"ok": 0, "failing": 0} | counts

@@ -32,7 +32,7 @@ async def listen(engine: Engine) -> AsyncGenerator[Notice | None]:
             for channel in (AGENTS, LOG):
                 await connection.execute(f"LISTEN {channel}")
             yield None
-            async for found in connection.notifies():
-                yield Notice(found.channel, found.payload)
+            async for notice in connection.notifies():
+                yield Notice(notice.channel, notice.payload)
     except psycopg.OperationalError as error:
         raise UnavailableError("database_away", "The database does not answer; try again in some seconds.") from error

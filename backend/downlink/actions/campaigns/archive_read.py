@@ -138,17 +138,17 @@ def _check_spec(unit: Unit, campaign_id: UUID) -> None:
 
 def _insert_chunks(unit: Unit, archive: zipfile.ZipFile, of_runs: Collection[UUID]) -> None:
     own: set[tuple[Any, ...]] = set()
-    for place in json.loads(_read(archive, "chunks.json")):
-        chunk = _stored(place)
+    for entry in json.loads(_read(archive, "chunks.json")):
+        chunk = _stored(entry)
         if chunk.run_id not in of_runs:
             raise ValueError("a trace is of another campaign's run")
         if chunk.joined_to is None:
             own.add(chunk.place)
-            insert_chunk(unit, chunk, _trace(archive, place["member"]))
+            insert_chunk(unit, chunk, _trace(archive, entry["member"]))
         elif (*chunk.place[:3], chunk.joined_to) in own:
             insert_chunk(unit, chunk, None)
         else:
-            raise ValueError(f"chunk {chunk.joined_to}, which {place['member']} is to begin with, is missing")
+            raise ValueError(f"chunk {chunk.joined_to}, which {entry['member']} is to begin with, is missing")
 
 
 def _trace(archive: zipfile.ZipFile, member: str) -> bytes:
@@ -214,24 +214,24 @@ def _ended_run(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _stored(place: dict[str, Any]) -> StoredChunk:
+def _stored(entry: dict[str, Any]) -> StoredChunk:
     return StoredChunk(
-        run_id=UUID(place["run_id"]),
-        flow=place["flow"],
-        point=place["point"] if "point" in place else place["end"],  # until protocol version 2
-        sequence=place["sequence"],
-        samples=place["samples"],
-        sha256=bytes.fromhex(place["sha256"]),
-        stored_at=in_utc(datetime.fromisoformat(place["stored_at"])),
-        joined_to=place.get("joined_to"),
+        run_id=UUID(entry["run_id"]),
+        flow=entry["flow"],
+        point=entry["point"] if "point" in entry else entry["end"],  # until protocol version 2
+        sequence=entry["sequence"],
+        samples=entry["samples"],
+        sha256=bytes.fromhex(entry["sha256"]),
+        stored_at=in_utc(datetime.fromisoformat(entry["stored_at"])),
+        joined_to=entry.get("joined_to"),
     )
 
 
 def _object(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
-    found = json.loads(_read(archive, name))
-    if not isinstance(found, dict):
+    document = json.loads(_read(archive, name))
+    if not isinstance(document, dict):
         raise ValueError(f"{name} holds no object")
-    return found
+    return document
 
 
 def _read(archive: zipfile.ZipFile, name: str) -> bytes:
@@ -243,8 +243,8 @@ def _read(archive: zipfile.ZipFile, name: str) -> bytes:
 def _check_whole(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> None:
     if manifest["format"] not in FORMATS:
         raise ValueError(f"it is of format {manifest['format']}")
-    found = {name: _digest(archive, name) for name in archive.namelist() if name != "manifest.json"}
-    if found != manifest["sha256"]:
+    digests = {name: _digest(archive, name) for name in archive.namelist() if name != "manifest.json"}
+    if digests != manifest["sha256"]:
         raise ValueError("a member is missing or was changed")
 
 

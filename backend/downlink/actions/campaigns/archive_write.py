@@ -125,13 +125,13 @@ class _Writer:
         after: Key | None = None
         while True:
             with self.units(is_read_only=True) as unit:
-                found = read_chunks(unit, self.campaign_id, after, CHUNKS_A_READ)
-            if not found:
+                page = read_chunks(unit, self.campaign_id, after, CHUNKS_A_READ)
+            if not page:
                 return
-            contents = self.units.store.contents(place for _, place in found if place is not None)
-            for chunk, place in found:
-                yield chunk, None if place is None else next(contents)
-            after = found[-1][0].place
+            contents = self.units.store.contents(kept for _, kept in page if kept is not None)
+            for chunk, kept in page:
+                yield chunk, None if kept is None else next(contents)
+            after = page[-1][0].place
 
 
 def _place(chunk: StoredChunk) -> dict[str, Any]:

@@ -30,18 +30,18 @@ def _seconds(row: Row, names: Sequence[str], packed: bytes) -> Iterable[Row]:
 
 def gather(members: Mapping[str, Sequence[Row]]) -> dict[str, Sequence[Row]]:
     """The members as the database keeps them. ValueError for seconds that do not follow each other, or hold anything else."""
-    found = {name: rows for name, rows in members.items() if name != "limit_bins"}
+    gathered = {name: rows for name, rows in members.items() if name != "limit_bins"}
     if "series" in members:
-        found["series"] = [
+        gathered["series"] = [
             {"run_id": run, "flow": flow, "bins": bins, "quantities": list(QUANTITIES), "packed": packed}
             for (run, flow), (bins, packed) in _arrays(members["series"], QUANTITIES).items()
         ]
     if "limits" in members:
         held = _arrays(members.get("limit_bins", ()), LIMITS)
-        found["limits"] = [
+        gathered["limits"] = [
             {**row, "seconds": held.get((row["run_id"], row["flow"]), (0, b""))[1]} for row in members["limits"]
         ]
-    return found
+    return gathered
 
 
 def _arrays(rows: Sequence[Row], names: Sequence[str]) -> dict[Owner, tuple[int, bytes]]:

@@ -79,11 +79,13 @@ def _unheard(unit: Unit, campaign: Campaign) -> list[Conflict]:
     when = campaign.trigger.when if campaign.trigger else None
     if not isinstance(when, QuantityHolds) or not when.link:
         return []
-    said = {each.quantity for each in observation_store.list_quantities(unit, [when.link])}
-    if when.quantity in said:
+    quantities = {each.quantity for each in observation_store.list_quantities(unit, [when.link])}
+    if when.quantity in quantities:
         return _rarely_said(unit, when, when.link)
     known = (
-        f"; known there: {', '.join(sorted(said))}" if said else ": no dish, modem or weather station has said anything"
+        f"; known there: {', '.join(sorted(quantities))}"
+        if quantities
+        else ": no dish, modem or weather station has said anything"
     )
     message = f"Nobody has said {when.quantity} of link {when.link} yet{known}. The campaign waits until somebody does."
     return [Conflict("quantity_unknown", message, place="trigger.when.quantity")]
@@ -94,8 +96,8 @@ def _rarely_said(unit: Unit, when: QuantityHolds, link: str) -> list[Conflict]:
     sentence = too_rare(when, trigger_store.spaces_s(unit, link, when.quantity))
     if sentence is None:
         return []
-    place = "trigger.when.for_s" if when.for_s else "trigger.when.quantity"
-    return [Conflict("quantity_rare", sentence, place=place)]
+    position = "trigger.when.for_s" if when.for_s else "trigger.when.quantity"
+    return [Conflict("quantity_rare", sentence, place=position)]
 
 
 def create_campaign(

@@ -52,7 +52,7 @@ def plan_now(
     wanted.update(agent for booking in bookings for agent in booking.agents)
     agents = agents_by_name(unit, wanted)
     boots = {name: agent.boot_id for name, agent in agents.items()}
-    controls = {name: said for name, agent in agents.items() if (said := read_host_controls(agent.host))}
+    controls = {name: read for name, agent in agents.items() if (read := read_host_controls(agent.host))}
     measuring = leases.holding_runs(unit)
     absent = {name: why for name in wanted if (why := _absence(name, agents.get(name), measuring, now))}
     rivals = {name: rival_of(agent, now) for name, agent in agents.items()}

@@ -65,14 +65,14 @@ def look(unit: Unit, campaign_id: UUID, now: datetime) -> None:
         if not report_store.is_behind(unit, campaign):
             complete_campaign(unit, campaign_id, now)
         return
-    found = _judge(unit, trigger, now)
-    if isinstance(found, NotYet):
-        if row.waits != found.why:
-            row.waits = found.why
+    verdict = _judge(unit, trigger, now)
+    if isinstance(verdict, NotYet):
+        if row.waits != verdict.why:
+            row.waits = verdict.why
         return
     if isinstance(trigger.when, SlotBegins) and refusal(trigger, fired, now):
         return  # a slot that begins in the pause is nothing that was refused
-    _fire(unit, row, campaign, trigger, fired, found, now)
+    _fire(unit, row, campaign, trigger, fired, verdict, now)
 
 
 def _judge(unit: Unit, trigger: Trigger, now: datetime) -> Cause | NotYet:

@@ -62,70 +62,70 @@ def is_noted(agent: Agent, report: AgentReport, detail: str | None) -> bool:
     return (agent.status, agent.run_id, agent.detail) == (report.status, report.run_id, detail)
 
 
-def hear(unit: Unit, agent: Agent, report: AgentReport, said: dict[str, Any], now: datetime) -> bool:
+def hear(unit: Unit, agent: Agent, report: AgentReport, poll: dict[str, Any], now: datetime) -> bool:
     """Note a poll: status, progress, host facts; whether the agent is in a run.
 
-    said: detail, progress, spool, host, protocol as the agent sent them.
+    poll: detail, progress, spool, host, protocol as the agent sent them.
     """
-    if said["host"] is not None:
-        agent.host, agent.boot_id = _facts_of_host(unit, agent, said["host"]), said["host"]["boot_id"]
-    if not is_noted(agent, report, said["detail"]):
-        data = {"agent": agent.name, "agent_status": report.status, "detail": said["detail"]}
+    if poll["host"] is not None:
+        agent.host, agent.boot_id = _facts_of_host(unit, agent, poll["host"]), poll["host"]["boot_id"]
+    if not is_noted(agent, report, poll["detail"]):
+        data = {"agent": agent.name, "agent_status": report.status, "detail": poll["detail"]}
         add_event(unit, now, "agent", data)
     if is_free(report.status, now, now) and not is_free(AgentStatus(agent.status), agent.last_seen_at, now):
         wake_links_of(unit, [agent.name])
-    agent.status, agent.run_id, agent.detail = report.status, report.run_id, said["detail"]
+    agent.status, agent.run_id, agent.detail = report.status, report.run_id, poll["detail"]
     # What flows do is the run's: an agent's row has plain numbers.
-    agent.progress = said["progress"] and {key: said["progress"][key] for key in said["progress"] if key != "flows"}
-    agent.spool, agent.last_seen_at = said["spool"], now
-    agent.protocol = said["protocol"]
-    found = locked_run(unit, agent)
-    if found:
-        _hear_of_run(unit, *found, report, said, now)
-    return found is not None
+    agent.progress = poll["progress"] and {key: poll["progress"][key] for key in poll["progress"] if key != "flows"}
+    agent.spool, agent.last_seen_at = poll["spool"], now
+    agent.protocol = poll["protocol"]
+    locked = locked_run(unit, agent)
+    if locked:
+        _hear_of_run(unit, *locked, report, poll, now)
+    return locked is not None
 
 
-def _facts_of_host(unit: Unit, agent: Agent, said: dict[str, Any]) -> dict[str, Any]:
+def _facts_of_host(unit: Unit, agent: Agent, facts: dict[str, Any]) -> dict[str, Any]:
     """Return the host's facts in a poll. The data address stays as it was while the agent holds a run: others were told it."""
     known = agent.host.get("data_host")
-    if said["data_host"] == known or known is None or run_store.run_of_agent(unit, agent.name) is None:
-        return said
-    return {**said, "data_host": known}
+    if facts["data_host"] == known or known is None or run_store.run_of_agent(unit, agent.name) is None:
+        return facts
+    return {**facts, "data_host": known}
 
 
 def locked_run(unit: Unit, agent: Agent) -> tuple[Run, RunHost] | None:
     unit.session.flush()
-    found = run_store.run_of_agent(unit, agent.name)
-    if found is None:
+    current = run_store.run_of_agent(unit, agent.name)
+    if current is None:
         return None
-    run = run_store.get_run(unit, found[0].id, is_locked=True)
+    run = run_store.get_run(unit, current[0].id, is_locked=True)
     host = run_store.find_host(unit, run.id, agent.name)
     return (run, host) if host and run.state in ACTIVE and run.released_at is None else None
 
 
-def _hear_of_run(unit: Unit, run: Run, host: RunHost, report: AgentReport, said: dict[str, Any], now: datetime) -> None:
+def _hear_of_run(unit: Unit, run: Run, host: RunHost, report: AgentReport, poll: dict[str, Any], now: datetime) -> None:
     host.heard_at = now
     phase = phase_after_restart(report, _assignment(run, host, now))
     if phase is not None:
         host.phase = phase
         if phase is HostPhase.DONE:
-            detail = f"The agent {host.agent} was restarted during the run; it has restored its host.{_unannounced(run, said)}"
+            detail = f"The agent {host.agent} was restarted during the run; it has restored its host.{_unannounced(run, poll)}"
             runs.condemn(unit, run, Ending(RunState.FAILED, Reason.AGENT_RESTARTED, detail))
     elif report.status is AgentStatus.PREPARING and report.run_id == run.id and host.phase == HostPhase.ASSIGNED:
         host.phase = HostPhase.PREPARING
-    if said.get("reason") == Reason.UPLOAD_REFUSED and report.run_id == run.id and run.state == RunState.UPLOADING:
-        detail = f"{host.agent} could not upload its samples: {said['detail']}."
+    if poll.get("reason") == Reason.UPLOAD_REFUSED and report.run_id == run.id and run.state == RunState.UPLOADING:
+        detail = f"{host.agent} could not upload its samples: {poll['detail']}."
         runs.condemn(unit, run, Ending(RunState.INCOMPLETE, Reason.UPLOAD_REFUSED, detail), (host.agent,))
-    if (progress := said["progress"]) and report.run_id == run.id:
+    if (progress := poll["progress"]) and report.run_id == run.id:
         _note_progress(unit, run, host, report, progress, now)
     if report.status in LEFT and report.run_id == run.id and run.state == RunState.RUNNING:
         _note_leaving(unit, run, host)
     runs.advance(unit, run, now)
 
 
-def _unannounced(run: Run, said: dict[str, Any]) -> str:
+def _unannounced(run: Run, poll: dict[str, Any]) -> str:
     """Describe samples that an agent had on disk when it was killed: nobody knows how many there should be."""
-    chunks = sum(each["chunks"] for each in said["spool"] if each["run_id"] == str(run.id))
+    chunks = sum(each["chunks"] for each in poll["spool"] if each["run_id"] == str(run.id))
     counted = "1 chunk" if chunks == 1 else f"{chunks} chunks"
     return f" It keeps {counted} of samples aside, for `downlink-agent spool` on its host." if chunks else ""
 
@@ -163,8 +163,8 @@ def _sent_by(unit: Unit, run: Run, host: RunHost) -> frozenset[int]:
 
 def next_order(unit: Unit, agent: Agent, report: AgentReport, now: datetime) -> OrderFacts | None:
     """The order that follows from the agent's report and its run's state. Cheap: asked again while a poll is held."""
-    found = run_store.run_of_agent(unit, agent.name)
-    assignment = _assignment(*found, now) if found else None
+    current = run_store.run_of_agent(unit, agent.name)
+    assignment = _assignment(*current, now) if current else None
     order = decide_order(report, assignment, _spooled(unit, agent, report, now))
     if order is None or (order.kind is OrderKind.PREPARE and not _has_tickets(unit, agent, order.run_id, now)):
         return None

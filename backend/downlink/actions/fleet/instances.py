@@ -73,8 +73,8 @@ def rival_of(agent: Agent, now: datetime) -> str | None:
 
 
 def _is_there(unit: Unit, agent: Agent, now: datetime) -> bool:
-    found = run_store.run_of_agent(unit, agent.name)
-    is_in_run = found is not None and found[0].id == agent.run_id
+    run = run_store.run_of_agent(unit, agent.name)
+    is_in_run = run is not None and run[0].id == agent.run_id
     return is_present(AgentStatus(agent.status), agent.last_seen_at, is_in_run, now)
 
 

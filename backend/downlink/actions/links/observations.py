@@ -22,37 +22,39 @@ OBSERVATIONS = "observations"
 """The lock for storing some: units and the number of quantities are checked first."""
 
 
-def take_observations(unit: Unit, link: str, found: Sequence[Observation], now: datetime) -> int:
+def take_observations(unit: Unit, link: str, observations: Sequence[Observation], now: datetime) -> int:
     """Store what is new of it; how many that were. Nothing is stored where anything is wrong: InvalidError, ConflictError."""
     lock(unit, OBSERVATIONS)
-    check_observations(unit, link, found, now)
-    return _store(unit, link, found)
+    check_observations(unit, link, observations, now)
+    return _store(unit, link, observations)
 
 
-def _store(unit: Unit, link: str, found: Sequence[Observation]) -> int:
-    stored = observation_store.add_observations(unit, link, found) if found else 0
+def _store(unit: Unit, link: str, observations: Sequence[Observation]) -> int:
+    stored = observation_store.add_observations(unit, link, observations) if observations else 0
     if stored:
         order_work(unit)  # a trigger may wait for it
     return stored
 
 
-def check_observations(unit: Unit, link: str, found: Sequence[Observation], now: datetime) -> None:
+def check_observations(unit: Unit, link: str, observations: Sequence[Observation], now: datetime) -> None:
     """InvalidError or ConflictError for what a link does not take."""
-    faults = faults_of(unit, link, dict(enumerate(found)), now)
+    faults = faults_of(unit, link, dict(enumerate(observations)), now)
     if faults:
         raise faults[min(faults)]
 
 
-def faults_of(unit: Unit, link: str, found: Mapping[int, Observation], now: datetime) -> dict[int, DownlinkError]:
+def faults_of(
+    unit: Unit, link: str, observations: Mapping[int, Observation], now: datetime
+) -> dict[int, DownlinkError]:
     """Return the errors of those that a link does not take, by their positions."""
     known = {(row.quantity, row.source): row.unit for row in observation_store.list_quantities(unit, [link])}
     faults: dict[int, DownlinkError] = {}
-    for place, each in found.items():
+    for position, each in observations.items():
         try:
             check_observation(each, now)
             _check_known(known, link, each)
         except DownlinkError as fault:
-            faults[place] = fault
+            faults[position] = fault
     return faults
 
 
@@ -63,10 +65,11 @@ def _check_known(known: dict[tuple[str, str], str], link: str, each: Observation
         raise ConflictError(
             "quantities_full", f"{link} has {MOST_QUANTITIES} quantities already; it takes no further ones."
         )
-    said = known.setdefault(key, each.unit)
-    if said != each.unit:
+    unit_of = known.setdefault(key, each.unit)
+    if unit_of != each.unit:
         raise InvalidError(
-            "observation_invalid", f"{each.quantity} of {each.source} is in {said} on {link}, and not in {each.unit}."
+            "observation_invalid",
+            f"{each.quantity} of {each.source} is in {unit_of} on {link}, and not in {each.unit}.",
         )
 
 
@@ -96,14 +99,14 @@ def import_station(
     if form.zone:
         check_zone(form.zone)
     read = parse_station(text, source, replace(form, link_zone=link.time_zone), first_line)
-    found = read.observations
-    stored = take_observations(unit, link.name, found, now)
-    differing = observation_store.count_differing(unit, link.name, found) if stored < len(found) else 0
-    return StationTaken(len(found), stored, differing, read.left_out)
+    observations = read.observations
+    stored = take_observations(unit, link.name, observations, now)
+    differing = observation_store.count_differing(unit, link.name, observations) if stored < len(observations) else 0
+    return StationTaken(len(observations), stored, differing, read.left_out)
 
 
 def take_from_agent(
-    unit: Unit, agent: Agent, link: str | None, found: Mapping[int, Observation], now: datetime
+    unit: Unit, agent: Agent, link: str | None, observations: Mapping[int, Observation], now: datetime
 ) -> tuple[int, dict[int, DownlinkError]]:
     """Store an agent's observations of the links that it receives for; of the named one alone if it names one.
 
@@ -123,7 +126,7 @@ def take_from_agent(
     stored, refused = 0, dict[int, DownlinkError]()
     lock(unit, OBSERVATIONS)
     for name in own:
-        faults = faults_of(unit, name, found, now)
-        stored += _store(unit, name, [each for place, each in found.items() if place not in faults])
+        faults = faults_of(unit, name, observations, now)
+        stored += _store(unit, name, [each for position, each in observations.items() if position not in faults])
         refused = faults | refused
     return stored, refused

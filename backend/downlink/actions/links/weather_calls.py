@@ -43,17 +43,17 @@ def ask(units: UnitFactory, place_id: UUID, clock: Callable[[], datetime], servi
         begun = _begin(unit, place_id, clock(), service)
     if begun is None:
         return
-    place, asked_at = begun
-    heard = _hear(service, place, clock)
+    position, asked_at = begun
+    heard = _hear(service, position, clock)
     stored = 0
     if heard.values:
         with units() as unit:
-            heard, stored = _store(unit, place, heard, clock())
+            heard, stored = _store(unit, position, heard, clock())
     with units() as unit:
         row = weather_place_store.find(unit, place_id)
         if row and row.asked_at == asked_at:
             _note(row, heard, clock(), service)
-    _tell(place, heard, stored)
+    _tell(position, heard, stored)
 
 
 def _begin(unit: Unit, place_id: UUID, now: datetime, service: WeatherService | None) -> tuple[Place, datetime] | None:
@@ -69,19 +69,19 @@ def _next(row: WeatherPlace, asked_at: datetime, service: WeatherService | None)
     return next_ask_at(asked_at, every, row.failures)
 
 
-def _hear(service: WeatherService | None, place: Place, clock: Callable[[], datetime]) -> Heard:
+def _hear(service: WeatherService | None, position: Place, clock: Callable[[], datetime]) -> Heard:
     try:
         if service is None:
             raise UNSET_HERE
-        return Heard(parse_reading(service.ask(place), service.source, clock()))
+        return Heard(parse_reading(service.ask(position), service.source, clock()))
     except (UnavailableError, InvalidError) as error:
         return Heard(problem=error)
 
 
-def _store(unit: Unit, place: Place, heard: Heard, now: datetime) -> tuple[Heard, int]:
+def _store(unit: Unit, position: Place, heard: Heard, now: datetime) -> tuple[Heard, int]:
     """Give it to each link of the place. One that does not take it keeps nothing from the others."""
     stored, problem = 0, heard.problem
-    for link in link_store.places(unit).get(place, []):
+    for link in link_store.places(unit).get(position, []):
         try:
             stored += take_observations(unit, link, heard.values, now)
         except (InvalidError, ConflictError) as error:
@@ -101,8 +101,8 @@ def _note(row: WeatherPlace, heard: Heard, now: datetime, service: WeatherServic
         row.due_at = _next(row, row.asked_at, service)
 
 
-def _tell(place: Place, heard: Heard, stored: int) -> None:
-    where = {"latitude": place.latitude, "longitude": place.longitude}
+def _tell(position: Place, heard: Heard, stored: int) -> None:
+    where = {"latitude": position.latitude, "longitude": position.longitude}
     if heard.problem:
         log.warning("weather_failed", **where, problem=heard.problem.code, detail=heard.problem.message)
     else:
@@ -115,9 +115,9 @@ def try_link(units: UnitFactory, link_id: UUID, clock: Callable[[], datetime], s
         link = get_link(unit, link_id)
         if service is None:
             raise ConflictError("weather_off", "This server asks no weather service: DOWNLINK_WEATHER_URL is not set.")
-        place = _place_of(link)
-        _note_try(unit, place, service, clock())
-    heard = _hear(service, place, clock)
+        position = _place_of(link)
+        _note_try(unit, position, service, clock())
+    heard = _hear(service, position, clock)
     if heard.values:
         with units(is_read_only=True) as unit:
             heard = _checked(unit, link.name, heard, clock())
@@ -132,12 +132,12 @@ def _place_of(link: Link) -> Place:
     return place_of(link.latitude, link.longitude)
 
 
-def _note_try(unit: Unit, place: Place, service: WeatherService, now: datetime) -> None:
+def _note_try(unit: Unit, position: Place, service: WeatherService, now: datetime) -> None:
     last = weather_place_store.last_tried_at(unit)
     if last and now - last < TRY_EVERY:
         raise ConflictError("try_too_soon", "The service was tried a moment ago; wait five seconds.")
-    weather_place_store.add_place(unit, place, service.source.mark, now)
-    row = weather_place_store.find_at(unit, place)
+    weather_place_store.add_place(unit, position, service.source.mark, now)
+    row = weather_place_store.find_at(unit, position)
     if row:
         row.tried_at = now
 

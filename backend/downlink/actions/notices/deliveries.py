@@ -39,9 +39,9 @@ def deliver(units: UnitFactory, notification_id: UUID, clock: Callable[[], datet
     if envelope is None:
         return
     outcome = courier.send(envelope.kind, envelope.target, envelope.secret, envelope.message, clock())
-    said = {"notification_id": str(notification_id), "tries": envelope.tries, "detail": outcome.detail}
+    outcome_of = {"notification_id": str(notification_id), "tries": envelope.tries, "detail": outcome.detail}
     (log.info if outcome.is_sent else log.warning)(
-        "notification_sent" if outcome.is_sent else "notification_failed", **said
+        "notification_sent" if outcome.is_sent else "notification_failed", **outcome_of
     )
     with units() as unit:
         row = notification_store.find(unit, notification_id, is_locked=True)

@@ -48,21 +48,21 @@ def collect(unit: Unit, now: datetime) -> None:
     for channel in working:
         by_cursor[Cursor(channel.seen_xact, channel.seen_id)].append(channel)
     for cursor, here in by_cursor.items():
-        found = notification_facts.happened_after(unit, cursor, horizon, MOST_AT_ONCE)
-        is_something = bool(found.ends or found.carried or found.outside) or found.until != horizon
+        facts = notification_facts.happened_after(unit, cursor, horizon, MOST_AT_ONCE)
+        is_something = bool(facts.ends or facts.carried or facts.outside) or facts.until != horizon
         if is_something:
-            _notify_of(unit, here, found, now)
+            _notify_of(unit, here, facts, now)
         if is_something or horizon.xact - cursor.xact > FAR_BEHIND:
-            channel_store.note_seen(unit, [channel.id for channel in here], found.until)
+            channel_store.note_seen(unit, [channel.id for channel in here], facts.until)
 
 
-def _notify_of(unit: Unit, here: Sequence[Channel], found: Happened, now: datetime) -> None:
+def _notify_of(unit: Unit, here: Sequence[Channel], facts: Happened, now: datetime) -> None:
     wishes = {channel.id: channel_store.wishes_of(channel) for channel in here}
-    failures = _failures(unit, found.ended, wishes)
-    volumes = _volumes(unit, found.carried, now) if _anybody(wishes, Topic.VOLUME) else []
-    departures = notification_facts.departures(unit, found.outside) if _anybody(wishes, Topic.UNEXPECTED) else []
+    failures = _failures(unit, facts.ended, wishes)
+    volumes = _volumes(unit, facts.carried, now) if _anybody(wishes, Topic.VOLUME) else []
+    departures = notification_facts.departures(unit, facts.outside) if _anybody(wishes, Topic.UNEXPECTED) else []
     for channel_id, wish in wishes.items():
-        of_campaigns = [ended(end) for end in found.ends if wish.asks(Topic.CAMPAIGN_ENDED, end.owner_id)]
+        of_campaigns = [ended(end) for end in facts.ends if wish.asks(Topic.CAMPAIGN_ENDED, end.owner_id)]
         of_runs = [
             notice
             for ends in failures
@@ -99,14 +99,14 @@ def _failures(unit: Unit, places: Iterable[Place], wishes: Mapping[UUID, Wishes]
         return []
     return [
         ends
-        for place in sorted(places, key=str)
-        if (ends := notification_facts.failures_since_success(unit, place, most))
+        for queue in sorted(places, key=str)
+        if (ends := notification_facts.failures_since_success(unit, queue, most))
     ]
 
 
 def _volumes(unit: Unit, carried: Iterable[Place], now: datetime) -> list[Volume]:
-    campaigns = notification_facts.campaign_volumes(unit, {place.campaign_id for place in carried})
-    return [*campaigns, *notification_facts.link_volumes(unit, {place.link for place in carried}, now)]
+    campaigns = notification_facts.campaign_volumes(unit, {queue.campaign_id for queue in carried})
+    return [*campaigns, *notification_facts.link_volumes(unit, {queue.link for queue in carried}, now)]
 
 
 def watch_agents(unit: Unit, now: datetime) -> None:
@@ -123,8 +123,8 @@ def watch_agents(unit: Unit, now: datetime) -> None:
     sights, since = notification_facts.agents_seen(unit, now), find_watched_since(unit, now)
     for channel_id, wish in asking.items():
         noted = gone.get(channel_id, set())
-        found = [agent_changed(each, each.id in noted, wish.gone_after_min, since, now) for each in sights]
-        _add(unit, channel_id, found, now)
+        changes = [agent_changed(each, each.id in noted, wish.gone_after_min, since, now) for each in sights]
+        _add(unit, channel_id, changes, now)
 
 
 def _watch_months(unit: Unit, now: datetime) -> None:
@@ -138,8 +138,8 @@ def _watch_months(unit: Unit, now: datetime) -> None:
         _add(unit, channel_id, [volume_used(each, now) for each in volumes], now)
 
 
-def _add(unit: Unit, channel_id: UUID, found: Iterable[Notice | None], now: datetime) -> None:
-    notification_store.add(unit, channel_id, filter(None, found), now)
+def _add(unit: Unit, channel_id: UUID, made: Iterable[Notice | None], now: datetime) -> None:
+    notification_store.add(unit, channel_id, filter(None, made), now)
 
 
 def next_due(unit: Unit, now: datetime) -> Sequence[UUID]:

@@ -135,10 +135,10 @@ def end_means(unit: Unit, caller: Caller, kinds: Sequence[str], now: datetime) -
 
 
 def session_caller(unit: Unit, secret: str, now: datetime) -> Caller:
-    found = access_store.find_session(unit, hash_secret(secret), now)
-    if found is None:
+    match = access_store.find_session(unit, hash_secret(secret), now)
+    if match is None:
         raise DeniedError("session_ended", "Your session has ended; sign in again.")
-    return _caller(*found)
+    return _caller(*match)
 
 
 def _caller(session: Session, user: User) -> Caller:
@@ -146,10 +146,10 @@ def _caller(session: Session, user: User) -> Caller:
 
 
 def token_caller(unit: Unit, secret: str, now: datetime) -> Caller:
-    found = access_store.find_token(unit, hash_secret(secret))
-    if found is None or (found[0].expires_at is not None and found[0].expires_at <= now):
+    match = access_store.find_token(unit, hash_secret(secret))
+    if match is None or (match[0].expires_at is not None and match[0].expires_at <= now):
         raise DeniedError("token_wrong", "This API token is no longer valid; create a new one.")
-    token, role = found
+    token, role = match
     access_store.touch_token(unit, token.id, now)
     return Caller(token.name, "token", role, tuple(token.scopes), token.expires_at, token.id, token_of=token.user_id)
 

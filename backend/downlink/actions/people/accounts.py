@@ -62,10 +62,10 @@ def withdraw(unit: Unit, invitation_id: UUID, now: datetime, *, actor: Actor) ->
 
 def find(unit: Unit, secret: str, now: datetime) -> Invitation:
     """DeniedError when it does not work, with one sentence for whatever the cause is: a guess learns nothing."""
-    found = account_store.find_invitation(unit, hash_secret(secret), now)
-    if found is None:
+    invitation = account_store.find_invitation(unit, hash_secret(secret), now)
+    if invitation is None:
         raise _ended()
-    return found
+    return invitation
 
 
 def accept(units: UnitFactory, secret: str, username: str | None, password: str, now: datetime) -> str:

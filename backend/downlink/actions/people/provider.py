@@ -90,10 +90,10 @@ def arrive(
 
 def _sign_in(unit: Unit, issuer: str, claims: Mapping[str, Any], role: Role, spare: str, now: datetime) -> str:
     """Find the account by issuer and subject alone: other claims, such as a name or an address, find none."""
-    found = identity_store.find(unit, issuer, claims["sub"])
-    if found is None:
+    known = identity_store.find(unit, issuer, claims["sub"])
+    if known is None:
         return _join(unit, issuer, claims, role, spare, now)
-    identity, user = found
+    identity, user = known
     if identity.is_ruled and user.role != role:
         _change_role(unit, user, role, now)
     return user.username
@@ -121,11 +121,11 @@ def _connect(unit: Unit, issuer: str, subject: str, user_id: UUID, now: datetime
     user = account_store.get_user(unit, user_id)
     if user is None:
         raise DeniedError("session_ended", "Your session has ended; sign in again.")
-    found = identity_store.find(unit, issuer, subject)
-    if found and found[1].id != user_id:
-        message = f"At the identity provider you are connected to the account {found[1].username} already."
+    identity = identity_store.find(unit, issuer, subject)
+    if identity and identity[1].id != user_id:
+        message = f"At the identity provider you are connected to the account {identity[1].username} already."
         raise ConflictError("provider_connected", message)
-    if found is None:
+    if identity is None:
         if identity_store.of_user(unit, user_id):
             message = "Your account is connected with another identity there; disconnect that one first, under Access."
             raise ConflictError("provider_connected_otherwise", message)
@@ -137,8 +137,8 @@ def _connect(unit: Unit, issuer: str, subject: str, user_id: UUID, now: datetime
 
 def disconnect(unit: Unit, user_id: UUID, now: datetime, *, actor: Actor) -> None:
     """Disconnect an account, which then signs in with its password alone. Raise ConflictError for one that has no password."""
-    found = identity_store.of_user(unit, user_id)
-    if any(each.is_ruled for each in found):
+    identities = identity_store.of_user(unit, user_id)
+    if any(each.is_ruled for each in identities):
         raise ConflictError(
             "no_password", "This account was made by the identity provider and has no password of its own."
         )

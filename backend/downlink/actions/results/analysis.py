@@ -38,14 +38,14 @@ def analyse_run(unit: Unit, run_id: UUID, now: datetime) -> None:
     if run.needs != "analyse":
         return
     opened = open_run(unit, run)
-    found = judge_run(opened)
+    judged = judge_run(opened)
     faults = [] if run.import_source else list(_faults(opened.flows))  # an imported file was checked
     run = run_store.get_run(unit, run_id, is_locked=True)
     if run.needs == "analyse":
-        store(unit, [found])
+        store(unit, [judged])
         run.way = _way(unit, run)
         _end(unit, run, next(iter(faults), None), now)
-        note_checks(unit, run, found.found, now)
+        note_checks(unit, run, judged.found, now)
 
 
 def judge(opened: RunTrace, judges: Iterable[Judge] = JUDGES) -> Found:
@@ -64,16 +64,16 @@ class Judged:
 
 
 def judge_run(opened: RunTrace) -> Judged:
-    found = judge(opened)
-    steady_bps = {row["flow"]: row["throughput_bps"] for row in found[Metric] if row["phase"] == "steady"}
+    rows = judge(opened)
+    steady_bps = {row["flow"]: row["throughput_bps"] for row in rows[Metric] if row["phase"] == "steady"}
     columns = [(each.flow, _flow_columns(each, steady_bps[each.flow.flow])) for each in opened.judged]
-    return Judged(opened.run, found, columns, _measured(opened, found))
+    return Judged(opened.run, rows, columns, _measured(opened, rows))
 
 
-def _measured(opened: RunTrace, found: Found) -> list[Measured]:
+def _measured(opened: RunTrace, rows: Found) -> list[Measured]:
     """Return the values of each flow with data that a link may not be able to give."""
-    overall = {row["flow"]: row for row in found[Metric] if row["phase"] == "overall"}
-    paths = {row["flow"]: row["path"] for row in found[FlowProxy]}
+    overall = {row["flow"]: row for row in rows[Metric] if row["phase"] == "overall"}
+    paths = {row["flow"]: row["path"] for row in rows[FlowProxy]}
     return [
         Measured(
             flow=each.flow.flow,
@@ -107,8 +107,8 @@ def _flow_columns(each: FlowTrace, steady_bps: float | None) -> Mapping[str, obj
 def store(unit: Unit, results: Sequence[Judged]) -> None:
     """Set what is judged of these runs; how they ended stays as it is."""
     tables = [table for each in JUDGES for table in each.tables]
-    found = {table: [row for each in results for row in each.found[table]] for table in tables}
-    judged.replace(unit, [each.run.id for each in results], found)
+    rows = {table: [row for each in results for row in each.found[table]] for table in tables}
+    judged.replace(unit, [each.run.id for each in results], rows)
     given = link_store.what_they_give(unit, {each.run.link for each in results})
     for each in results:
         each.run.analysis_version = ANALYSIS_VERSION
@@ -187,7 +187,7 @@ def _end(unit: Unit, run: Run, fault: TraceFault | None, now: datetime) -> None:
 
 def _keepers(unit: Unit, run: Run, agents: Collection[str]) -> dict[tuple[int, str], str]:
     """The agent that keeps each trace, of these agents."""
-    found = {
+    keepers = {
         (flow.flow, str(point)): agent
         for flow in run_store.flows_of(unit, run.id)
         for point in (*flow.points, *TABLES)
@@ -195,7 +195,7 @@ def _keepers(unit: Unit, run: Run, agents: Collection[str]) -> dict[tuple[int, s
         if (at := flow.point_of(agent)) and at == (flow.keeper_of(point) if point in TABLES else point)
     }
     beside = run.link_outcome and run.link_outcome.agent
-    return {**found, **({(NO_FLOW, str(Point.LINK)): beside} if beside and beside in agents else {})}
+    return {**keepers, **({(NO_FLOW, str(Point.LINK)): beside} if beside and beside in agents else {})}
 
 
 def _remark(unit: Unit, run: Run) -> tuple[str | None, str | None]:

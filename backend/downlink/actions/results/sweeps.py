@@ -85,9 +85,9 @@ def _cells(asked: Sweep, parts: Sequence[SweepPart]) -> Iterator[dict[str, Any]]
     """One for each combination: what it did over all traces."""
     for rank, parameters in enumerate(combinations(asked.grid)):
         outcomes = [_outcome(part, rank) for part in parts]
-        found = rates(outcomes)
-        shares = {kind.value: asdict(share) for kind, share in found.shares.items()} if found.n else None
-        yield {"parameters": parameters, "n": found.n, "shares": shares, "headroom_s": found.hr_s}
+        estimates = rates(outcomes)
+        shares = {kind.value: asdict(share) for kind, share in estimates.shares.items()} if estimates.n else None
+        yield {"parameters": parameters, "n": estimates.n, "shares": shares, "headroom_s": estimates.hr_s}
 
 
 def _outcome(part: SweepPart, rank: int) -> Outcome:

@@ -61,9 +61,9 @@ def _judge_anew(unit: Unit, run: Run) -> None:
         return
     run.verdict = None if is_reopened(run.reason) else run.state
     flows = run_store.flows_of(unit, run.id)
-    said = (outcomes.ending_said_by(host.agent, run_store.outcomes_of(flows, host.agent)) for host in hosts)
+    possible = (outcomes.ending_said_by(host.agent, run_store.outcomes_of(flows, host.agent)) for host in hosts)
     # An end that was stopped does not know why; one that saw the reason does.
-    endings = sorted((ending for ending in said if ending), key=lambda ending: ending.reason is Reason.INTERNAL)
+    endings = sorted((ending for ending in possible if ending), key=lambda ending: ending.reason is Reason.INTERNAL)
     if endings and run.verdict is None:
         run.verdict, run.reason, run.detail = endings[0].state, endings[0].reason, endings[0].detail
     progress.need(unit, run, "seal")

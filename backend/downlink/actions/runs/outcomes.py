@@ -60,14 +60,16 @@ def flow_outcomes(event: Mapping[str, Any]) -> list[FlowOutcome]:
 
 def _shortening(unit: Unit, agents: Collection[str]) -> set[str]:
     """The agents whose owners let the server keep only the network of their addresses."""
-    found = agents_by_name(unit, agents)
-    return {name for name, agent in found.items() if ((agent.host or {}).get("policy") or {}).get("shorten_addresses")}
+    registered = agents_by_name(unit, agents)
+    return {
+        name for name, agent in registered.items() if ((agent.host or {}).get("policy") or {}).get("shorten_addresses")
+    }
 
 
 def _peer(flow: RunFlow, agent: str) -> str:
     """Return the peer whose address an end saw: towards the receiver, and at the receiver towards the sender."""
-    place = flow.way.index(agent)
-    return flow.way[place + 1] if place + 1 < len(flow.way) else flow.way[place - 1]
+    index = flow.way.index(agent)
+    return flow.way[index + 1] if index + 1 < len(flow.way) else flow.way[index - 1]
 
 
 def _doubt(unit: Unit, run: Run, flow: RunFlow, host: RunHost, outcome: FlowOutcome) -> None:
@@ -96,9 +98,9 @@ def _own_flow(flows: Iterable[RunFlow], outcome: FlowOutcome, agent: str) -> tup
     raise InvalidError("flow_unknown", f"{agent} is not the {outcome.point} of flow {outcome.flow} in this run.")
 
 
-def ending_said_by(agent: str, said: Iterable[FlowOutcome]) -> Ending | None:
+def ending_said_by(agent: str, outcomes: Iterable[FlowOutcome]) -> Ending | None:
     """Return the ending to which these outcomes condemn the run, by the first flow that ended badly."""
-    for outcome in said:
+    for outcome in outcomes:
         where = f"{agent}, flow {outcome.flow}"
         role = "relay" if outcome.is_at_relay else outcome.point
         if bad := BAD_ENDS.get((str(role), str(outcome.ended))):

@@ -235,11 +235,11 @@ def end_planned(unit: Unit, campaign_id: UUID, endings: Mapping[UUID, Ending], n
     unit.session.flush()
     cycles = run_store.end_planned(unit, endings, now)
     planned.wake_links(unit, {link for link, _ in cycles})
-    said = {
+    texts = {
         run_id: {"run_state": each.state, "reason": each.reason, "detail": each.detail}
         for run_id, each in endings.items()
     }
-    add_run_events(unit, now, said, campaign_id)
+    add_run_events(unit, now, texts, campaign_id)
     reasons = sorted({str(each.reason) for each in endings.values()})
     log.info("planned_runs_ended", campaign_id=str(campaign_id), reasons=reasons, runs=len(endings))
     # The lock orders runs that end together, as in `finish`.

@@ -52,16 +52,16 @@ class Checked:
     samples: int
 
 
-def check_chunk(body: bytes, sha256_hex: str, place: Place) -> Checked:
+def check_chunk(body: bytes, sha256_hex: str, address: Place) -> Checked:
     """InvalidError says what is wrong. No database is touched."""
     digest = hashlib.sha256(body)
     if digest.hexdigest() != sha256_hex.lower():
         raise InvalidError("chunk_damaged", "The chunk's SHA-256 is not the one that was sent with it; send it again.")
     header = read_header(body)
-    said = Place(UUID(header.run_id), header.attempt, header.flow, header.point, header.sequence)
-    if said != place:
-        raise InvalidError("chunk_misplaced", f"The chunk says it is {said}, its address says {place}.")
-    return Checked(place, body, digest.digest(), header.samples)
+    stated = Place(UUID(header.run_id), header.attempt, header.flow, header.point, header.sequence)
+    if stated != address:
+        raise InvalidError("chunk_misplaced", f"The chunk says it is {stated}, its address says {address}.")
+    return Checked(address, body, digest.digest(), header.samples)
 
 
 def take_chunks(
@@ -89,12 +89,12 @@ def accept_chunks(unit: Unit, agent: str, chunks: Sequence[Checked], now: dateti
     holds another content there; InvalidError when it was not announced, or is too much. The others are stored all the same.
     """
     run_id = chunks[0].place.run_id
-    found = uploads.find_uploads(unit, run_id, {chunk.place.flow for chunk in chunks}, agent)
+    known = uploads.find_uploads(unit, run_id, {chunk.place.flow for chunk in chunks}, agent)
     refused: list[DownlinkError | None] = []
     wanted: list[Checked] = []
     size = 0
     for chunk in chunks:
-        upload = found.get((chunk.place.flow, chunk.place.point))
+        upload = known.get((chunk.place.flow, chunk.place.point))
         refused.append(_refusal(upload, agent, chunk, size))
         if refused[-1] is None and upload and upload.is_wanted:
             wanted.append(chunk)
@@ -111,7 +111,7 @@ def accept_chunks(unit: Unit, agent: str, chunks: Sequence[Checked], now: dateti
         else trace_store.stored_digests(unit, run_id, [chunk.place.address for chunk in chunks])
     )
     answers = [
-        refusal or _is_new(chunk, new, there, found.get((chunk.place.flow, chunk.place.point)))
+        refusal or _is_new(chunk, new, there, known.get((chunk.place.flow, chunk.place.point)))
         for chunk, refusal in zip(chunks, refused, strict=True)
     ]
     differing = [each for each in answers if isinstance(each, ConflictError) and each.code == DIFFERS]
@@ -126,19 +126,19 @@ def _record(unit: Unit, run_id: UUID, agent: str, refusal: ConflictError, now: d
     events.add_first(unit, now, f"{agent}: {DIFFERS}: ", refusal.message, run.campaign_id, run_id)
 
 
-def _refusal(found: Upload | None, agent: str, chunk: Checked, size: int) -> DownlinkError | None:
+def _refusal(known: Upload | None, agent: str, chunk: Checked, size: int) -> DownlinkError | None:
     """Return why a chunk is not for this run, whatever is stored of it. size: of those before it that are to be stored with it."""
-    place = chunk.place
-    if found is None or found.attempt != place.attempt:
+    address = chunk.place
+    if known is None or known.attempt != address.attempt:
         return ConflictError(
             "not_your_run",
-            f"{agent} is not the {place.point} of flow {place.flow} in attempt {place.attempt} of run {place.run_id}.",
+            f"{agent} is not the {address.point} of flow {address.flow} in attempt {address.attempt} of run {address.run_id}.",
         )
-    if place.sequence >= found.chunks:
+    if address.sequence >= known.chunks:
         return InvalidError(
-            "chunk_surplus", f"Chunk {place.sequence} was not announced: `finished` announced {found.chunks} chunks."
+            "chunk_surplus", f"Chunk {address.sequence} was not announced: `finished` announced {known.chunks} chunks."
         )
-    stored = found.stored_bytes + size
+    stored = known.stored_bytes + size
     if stored + len(chunk.content) > MOST_BYTES:
         return InvalidError(
             "quota_used", f"An agent may store {MOST_BYTES} bytes of one run, packed; {stored} are stored."
@@ -147,7 +147,7 @@ def _refusal(found: Upload | None, agent: str, chunk: Checked, size: int) -> Dow
 
 
 def _is_new(
-    chunk: Checked, new: set[Address], there: Mapping[Address, bytes], found: Upload | None
+    chunk: Checked, new: set[Address], there: Mapping[Address, bytes], known: Upload | None
 ) -> bool | DownlinkError:
     """True the first time that a newly stored address is asked for; a repeat of what is stored is fine, anything else is not."""
     if chunk.place.address in new:
@@ -155,15 +155,15 @@ def _is_new(
         return True
     if there.get(chunk.place.address) == chunk.digest:
         return False
-    if found and not found.is_wanted:
-        return ConflictError("chunk_unwanted", f"The run is {found.state} and takes no chunks now; poll for an order.")
+    if known and not known.is_wanted:
+        return ConflictError("chunk_unwanted", f"The run is {known.state} and takes no chunks now; poll for an order.")
     where = f"Chunk {chunk.place.sequence} of flow {chunk.place.flow}, {chunk.place.point}"
     return ConflictError(DIFFERS, f"{where}, is already stored with different content.")
 
 
 def _row(chunk: Checked, now: datetime) -> dict[str, object]:
-    place = chunk.place
+    address = chunk.place
     return {
-        "run_id": place.run_id, "flow": place.flow, "point": place.point, "sequence": place.sequence,
+        "run_id": address.run_id, "flow": address.flow, "point": address.point, "sequence": address.sequence,
         "sha256": chunk.digest, "samples": chunk.samples, "packed": chunk.content, "stored_at": now,
     }  # fmt: skip

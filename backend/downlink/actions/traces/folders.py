@@ -30,9 +30,9 @@ def remove_folder(unit: Unit, folder_id: UUID, _now: datetime) -> None:
 def move_traces(units: UnitFactory) -> int:
     """Bring every sealed trace to where this server keeps new ones, a run at a time; how many objects or rows that were."""
     with units() as unit:
-        found = part_store.runs_elsewhere(unit)
+        run_ids = part_store.runs_elsewhere(unit)
     moved = 0
-    for run_id in found:
+    for run_id in run_ids:
         with units() as unit:
             run_store.get_run(unit, run_id, is_locked=True)
             moved += part_store.move_parts(unit, run_id)

@@ -41,21 +41,21 @@ def seal(unit: Unit, run_id: UUID, now: datetime) -> None:
     there = trace_store.chunk_sequences(unit, run_id)
     for flow in run_store.flows_of(unit, run_id):
         for point in (*flow.points, *TABLES):
-            place = (flow.flow, point)
-            _seal_trace(unit, run, place, flow.announced_at(point), there.get(place, []), now)
+            key = (flow.flow, point)
+            _seal_trace(unit, run, key, flow.announced_at(point), there.get(key, []), now)
     link = (NO_FLOW, Point.LINK)
     _seal_trace(unit, run, link, run.link_outcome, there.get(link, []), now)
     progress.need(unit, run, "analyse")
 
 
 def _seal_trace(
-    unit: Unit, run: Run, place: tuple[int, Point], outcome: Announced | None, there: Sequence[int], now: datetime
+    unit: Unit, run: Run, key: tuple[int, Point], outcome: Announced | None, there: Sequence[int], now: datetime
 ) -> None:
     """Chunks that cannot be read, or do not continue the trace, are dropped, count as missing and are noted in the run.
 
     What was sealed before stays as it is.
     """
-    flow, point = place
+    flow, point = key
     announced = outcome.announced_chunks if outcome else 0
     if not announced and not there:
         return

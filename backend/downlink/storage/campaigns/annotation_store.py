@@ -21,8 +21,8 @@ def add_annotation(unit: Unit, annotation: Annotation) -> None:
 
 def delete_annotation(unit: Unit, annotation_id: UUID) -> bool:
     """Delete an annotation; return whether it existed."""
-    found = unit.session.execute(delete(Annotation).where(Annotation.id == annotation_id).returning(Annotation.id))
-    return found.first() is not None
+    deleted = unit.session.execute(delete(Annotation).where(Annotation.id == annotation_id).returning(Annotation.id))
+    return deleted.first() is not None
 
 
 def count_of(unit: Unit, campaign_id: UUID | None, link: str | None) -> int:

@@ -99,10 +99,10 @@ def read_page(
     query = select(*key, *columns).where(_belongs(unit, table, campaign_id, runs))
     if after is not None:
         query = query.where(tuple_(*key) > tuple_(*after))
-    found = unit.session.execute(query.order_by(*key).limit(limit)).all()
+    page = unit.session.execute(query.order_by(*key).limit(limit)).all()
     names = [column.name for column in columns]
-    rows = [dict(zip(names, map(convert, row[len(key) :]), strict=True)) for row in found]
-    return rows, tuple(found[-1][: len(key)]) if found else None
+    rows = [dict(zip(names, map(convert, row[len(key) :]), strict=True)) for row in page]
+    return rows, tuple(page[-1][: len(key)]) if page else None
 
 
 def _belongs(unit: Unit, table: type[tables.Table], campaign_id: UUID, runs: Select[UUID]) -> ColumnElement[bool]:
@@ -158,17 +158,17 @@ def insert_rows(unit: Unit, rows: Mapping[str, Sequence[Row]]) -> None:
 def read_chunks(unit: Unit, campaign_id: UUID, after: Key | None, limit: int) -> list[tuple[StoredChunk, Kept | None]]:
     """Up to limit sealed chunks of the campaign, those behind the place `after`, and where their Parquet is: joined ones have none."""
     chunk = tables.Chunk
-    place = (chunk.run_id, chunk.flow, chunk.point, chunk.sequence)
+    key = (chunk.run_id, chunk.flow, chunk.point, chunk.sequence)
     columns = [getattr(chunk, name) for name in StoredChunk.__dataclass_fields__]
     query = select(*columns, chunk.parquet, tables.TraceFolder.url).outerjoin(tables.TraceFolder)
     query = query.join(tables.Run, tables.Run.id == chunk.run_id)
     query = query.where(tables.Run.campaign_id == campaign_id, chunk.packed.is_(None))
     if after is not None:
-        query = query.where(tuple_(*place) > tuple_(*after))
-    found = unit.session.execute(query.order_by(*place).limit(limit), execution_options=IN_BINARY)
+        query = query.where(tuple_(*key) > tuple_(*after))
+    chunks = unit.session.execute(query.order_by(*key).limit(limit), execution_options=IN_BINARY)
     return [
         (chunk, part_store.place(parquet, url, chunk.place) if chunk.joined_to is None else None)
-        for chunk, parquet, url in ((StoredChunk(*own), parquet, url) for *own, parquet, url in found)
+        for chunk, parquet, url in ((StoredChunk(*own), parquet, url) for *own, parquet, url in chunks)
     ]
 
 

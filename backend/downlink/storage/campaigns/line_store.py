@@ -30,16 +30,16 @@ class Shares:
 
 def find_shares(unit: Unit, links: Collection[str]) -> Shares:
     columns = (LinkShare.campaign_id, LinkShare.link, LinkShare.from_s, LinkShare.to_s)
-    found = unit.session.execute(select(*columns).where(LinkShare.link.in_(links)))
-    return Shares({(campaign_id, link): Share(from_s, to_s) for campaign_id, link, from_s, to_s in found})
+    rows = unit.session.execute(select(*columns).where(LinkShare.link.in_(links)))
+    return Shares({(campaign_id, link): Share(from_s, to_s) for campaign_id, link, from_s, to_s in rows})
 
 
 def note_share(unit: Unit, queue: Queue, share: Share) -> None:
     """A run of this campaign has begun on this link."""
     campaign_id, link = queue
-    place = {"from_s": share.from_s, "to_s": share.to_s}
-    query = insert(LinkShare).values(campaign_id=campaign_id, link=link, **place)
-    unit.session.execute(query.on_conflict_do_update(index_elements=["campaign_id", "link"], set_=place))
+    interval = {"from_s": share.from_s, "to_s": share.to_s}
+    query = insert(LinkShare).values(campaign_id=campaign_id, link=link, **interval)
+    unit.session.execute(query.on_conflict_do_update(index_elements=["campaign_id", "link"], set_=interval))
 
 
 _OTHERS = text("""

@@ -29,8 +29,8 @@ def values(unit: Unit, campaign_id: UUID, until: Until) -> dict[Side, Values]:
     query = query.where(Run.campaign_id == campaign_id, Run.state == RunState.COMPLETE, LEFT_OUT.is_not(True))
     query = query.where(Run.id.in_(_of_one_way(campaign_id)))
     query = query.where(Metric.flow == until.flow, Metric.phase == until.phase, value.is_not(None))
-    found = unit.session.execute(query.group_by(Run.link, Run.condition))
-    return {(link, condition): Values(runs, mean, sd) for link, condition, runs, mean, sd in found}
+    rows = unit.session.execute(query.group_by(Run.link, Run.condition))
+    return {(link, condition): Values(runs, mean, sd) for link, condition, runs, mean, sd in rows}
 
 
 def _of_one_way(campaign_id: UUID) -> Select[Any]:
@@ -49,10 +49,10 @@ def _of_one_way(campaign_id: UUID) -> Select[Any]:
 def places(unit: Unit, campaign_id: UUID) -> dict[UUID, Place]:
     """Every run of the campaign as the decision sees it."""
     query = select(Run.id, Run.link, Run.cycle, Run.attempt, Run.state == RunState.PLANNED, _HAS_BEGUN)
-    found = unit.session.execute(query.where(Run.campaign_id == campaign_id))
+    rows = unit.session.execute(query.where(Run.campaign_id == campaign_id))
     return {
         id_: Place(link, cycle, attempt, is_planned, has_begun)
-        for id_, link, cycle, attempt, is_planned, has_begun in found
+        for id_, link, cycle, attempt, is_planned, has_begun in rows
     }
 
 
@@ -74,7 +74,7 @@ def find_pilot(unit: Unit, until: Until, sides: Collection[Side]) -> tuple[Campa
     for row in unit.session.scalars(query.order_by(Campaign.ended_at.desc()).limit(MOST_PILOTS)):
         if not set(sides) <= set(campaign_of(row).sides):
             continue
-        found = values(unit, row.id, until)
-        if all(side in found and found[side].runs >= LEAST_PILOT_RUNS for side in sides):
-            return row, [found[side] for side in sides]
+        statistics = values(unit, row.id, until)
+        if all(side in statistics and statistics[side].runs >= LEAST_PILOT_RUNS for side in sides):
+            return row, [statistics[side] for side in sides]
     return None

@@ -54,20 +54,20 @@ def search_campaigns(unit: Unit, wanted: Wanted, limit: int, offset: int) -> tup
 
 
 def _conditions(wanted: Wanted) -> list[ColumnElement[bool]]:
-    found: list[ColumnElement[bool]] = [true()]
+    conditions: list[ColumnElement[bool]] = [true()]
     if wanted.state:
-        found.append(Campaign.state == wanted.state)
+        conditions.append(Campaign.state == wanted.state)
     if wanted.link:
-        found.append(Campaign.spec["links"].contains([wanted.link]))
-    found += [_any_says(func.to_jsonb(Campaign.tags), f"^{_pattern(tag)}$") for tag in wanted.tags]
-    return found + [_says(word) for word in wanted.text.split()]
+        conditions.append(Campaign.spec["links"].contains([wanted.link]))
+    conditions += [_any_says(func.to_jsonb(Campaign.tags), f"^{_pattern(tag)}$") for tag in wanted.tags]
+    return conditions + [_says(word) for word in wanted.text.split()]
 
 
 def _says(word: str) -> ColumnElement[bool]:
     names = func.jsonb_path_query_array(Campaign.spec, cast("$.conditions[*].name", JSONPATH))
     pattern = _pattern(word)
     lists = (_any_says(texts, pattern) for texts in (func.to_jsonb(Campaign.tags), Campaign.spec["links"], names))
-    return or_(*(_fits(place, pattern) for place in (Campaign.name, Campaign.notes)), *lists)
+    return or_(*(_fits(column, pattern) for column in (Campaign.name, Campaign.notes)), *lists)
 
 
 def _any_says(texts: ColumnElement[Any], pattern: str) -> ColumnElement[bool]:
@@ -105,9 +105,9 @@ _CHOICES = text("""
 
 def choices(unit: Unit) -> Choices:
     """Return the values for filters of campaigns. Tags that differ only in case are one; a campaign has only one of them."""
-    found, written = Choices(), dict[str, str]()
+    options, written = Choices(), dict[str, str]()
     for kind, value, count in unit.session.execute(_CHOICES):
         name = written.setdefault(value.casefold(), value) if kind == "tags" else value
-        counts = getattr(found, kind)
+        counts = getattr(options, kind)
         counts[name] = counts.get(name, 0) + count
-    return found
+    return options

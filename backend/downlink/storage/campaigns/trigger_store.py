@@ -83,12 +83,12 @@ SPACED_BY = 10
 
 def spaces_s(unit: Unit, link: str, quantity: str) -> dict[str, float | None]:
     """Return for each source of the quantity the median time between its last values, in seconds; None for a single value."""
-    found: dict[str, list[datetime]] = defaultdict(list)
+    times: dict[str, list[datetime]] = defaultdict(list)
     for source, at in unit.session.execute(_SPACED, {"link": link, "quantity": quantity, "most": SPACED_BY}):
-        found[source].append(at)
+        times[source].append(at)
     return {
         source: median((later - at).total_seconds() for at, later in pairwise(moments)) if len(moments) > 1 else None
-        for source, moments in found.items()
+        for source, moments in times.items()
     }
 
 

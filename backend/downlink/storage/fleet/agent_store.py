@@ -66,10 +66,10 @@ def add_agent(unit: Unit, agent: Agent) -> None:
 
 def links_by_agent(unit: Unit) -> dict[str, list[str]]:
     """Agent name to the names of the links it is an end or a relay of."""
-    found: dict[str, list[str]] = defaultdict(list)
+    links_of: dict[str, list[str]] = defaultdict(list)
     for name, receiver, further, senders, relays in unit.session.execute(
         select(Link.name, Link.receiver, Link.further_receivers, Link.senders, Link.relays).order_by(Link.name)
     ):
         for agent in (receiver, *further, *senders, *relays):
-            found[agent].append(name)
-    return found
+            links_of[agent].append(name)
+    return links_of

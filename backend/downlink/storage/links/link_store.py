@@ -75,12 +75,12 @@ def zones(unit: Unit, names: Collection[str]) -> dict[str, str]:
 
 def places(unit: Unit) -> dict[Place, list[str]]:
     """The names of the links at each place, of those that say theirs."""
-    found: dict[Place, list[str]] = {}
+    links_at: dict[Place, list[str]] = {}
     query = select(Link.latitude, Link.longitude, Link.name).where(Link.latitude.is_not(None))
     for latitude, longitude, name in unit.session.execute(query.order_by(Link.name)):
         if latitude is not None and longitude is not None:
-            found.setdefault(place_of(latitude, longitude), []).append(name)
-    return found
+            links_at.setdefault(place_of(latitude, longitude), []).append(name)
+    return links_at
 
 
 def allowances(unit: Unit, names: Collection[str], now: datetime) -> dict[str, Allowance]:

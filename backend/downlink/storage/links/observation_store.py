@@ -39,10 +39,10 @@ def list_quantities(unit: Unit, links: Collection[str]) -> Sequence[LinkQuantity
     return unit.session.scalars(query.order_by(LinkQuantity.link, LinkQuantity.quantity, LinkQuantity.source)).all()
 
 
-def add_observations(unit: Unit, link: str, found: Sequence[domain.Observation]) -> int:
+def add_observations(unit: Unit, link: str, observations: Sequence[domain.Observation]) -> int:
     """Store what is new of it; how many that were. The units must be those that the quantities have."""
     spans: dict[tuple[str, str, str], tuple[datetime, datetime]] = {}
-    for each in found:
+    for each in observations:
         key = (each.quantity, each.source, each.unit)
         first, last = spans.get(key, (each.at, each.at))
         spans[key] = (min(first, each.at), max(last, each.at))
@@ -59,7 +59,7 @@ def add_observations(unit: Unit, link: str, found: Sequence[domain.Observation])
         },
     )
     unit.session.execute(query, rows)
-    return _insert(unit, link, found)
+    return _insert(unit, link, observations)
 
 
 _INSERT = text("""
@@ -72,20 +72,20 @@ _INSERT = text("""
 AT_ONCE = 10_000
 
 
-def _insert(unit: Unit, link: str, found: Sequence[domain.Observation]) -> int:
+def _insert(unit: Unit, link: str, observations: Sequence[domain.Observation]) -> int:
     stored = 0
-    for start in range(0, len(found), AT_ONCE):
-        stored += len(unit.session.execute(_INSERT, _arrays(link, found[start : start + AT_ONCE])).all())
+    for start in range(0, len(observations), AT_ONCE):
+        stored += len(unit.session.execute(_INSERT, _arrays(link, observations[start : start + AT_ONCE])).all())
     return stored
 
 
-def _arrays(link: str, found: Sequence[domain.Observation]) -> dict[str, object]:
+def _arrays(link: str, observations: Sequence[domain.Observation]) -> dict[str, object]:
     return {
         "link": link,
-        "quantities": [each.quantity for each in found],
-        "sources": [each.source for each in found],
-        "moments": [each.at for each in found],
-        "values": [each.value for each in found],
+        "quantities": [each.quantity for each in observations],
+        "sources": [each.source for each in observations],
+        "moments": [each.at for each in observations],
+        "values": [each.value for each in observations],
     }
 
 
@@ -97,9 +97,9 @@ _DIFFERING = text("""
 """)
 
 
-def count_differing(unit: Unit, link: str, found: Sequence[domain.Observation]) -> int:
+def count_differing(unit: Unit, link: str, observations: Sequence[domain.Observation]) -> int:
     """Count the observations that are stored with another value: the stored ones stay."""
-    parts = (found[start : start + AT_ONCE] for start in range(0, len(found), AT_ONCE))
+    parts = (observations[start : start + AT_ONCE] for start in range(0, len(observations), AT_ONCE))
     return sum(unit.session.execute(_DIFFERING, _arrays(link, part)).scalar_one() for part in parts)
 
 

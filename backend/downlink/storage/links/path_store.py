@@ -29,18 +29,18 @@ def get_path(unit: Unit, path_id: UUID, *, is_locked: bool = False) -> Satellite
     query = select(SatellitePath).where(SatellitePath.id == path_id)
     if is_locked:
         query = query.with_for_update().execution_options(populate_existing=True)
-    found = unit.session.scalar(query)
-    if found is None:
+    path = unit.session.scalar(query)
+    if path is None:
         raise NotFoundError("path_not_found", f"There is no path {path_id}.")
-    return found
+    return path
 
 
 def content_of(unit: Unit, path_id: UUID) -> bytes:
     """The file. ConflictError where the path is not ready."""
-    found = get_path(unit, path_id)
-    if found.content is None:
-        raise ConflictError("path_not_ready", f"This path is {found.state}: it has no file yet.")
-    return found.content
+    path = get_path(unit, path_id)
+    if path.content is None:
+        raise ConflictError("path_not_ready", f"This path is {path.state}: it has no file yet.")
+    return path.content
 
 
 def unfinished(unit: Unit) -> Sequence[SatellitePath]:

@@ -24,21 +24,21 @@ def keep_places(unit: Unit, places: Collection[Place], mark: str, now: datetime)
     What an admin has changed of the service is tried at once.
     """
     known = {(row.latitude, row.longitude): row for row in list_places(unit)}
-    for place in sorted(places):
-        if (place.latitude, place.longitude) not in known:
-            add_place(unit, place, mark, now)
+    for position in sorted(places):
+        if (position.latitude, position.longitude) not in known:
+            add_place(unit, position, mark, now)
     if any(row.mark != mark for row in known.values()):
         restart = {"mark": mark, "due_at": now, "hinted_at": None, "failures": 0, "problem": None, "detail": None}
         unit.session.execute(update(WeatherPlace).where(WeatherPlace.mark != mark).values(restart))
-    wanted = [(place.latitude, place.longitude) for place in places]
+    wanted = [(position.latitude, position.longitude) for position in places]
     if set(known) - set(wanted):
         is_wanted = tuple_(WeatherPlace.latitude, WeatherPlace.longitude).in_(wanted)
         unit.session.execute(delete(WeatherPlace).where(~is_wanted, WeatherPlace.due_at <= now))
 
 
-def add_place(unit: Unit, place: Place, mark: str, now: datetime) -> None:
+def add_place(unit: Unit, position: Place, mark: str, now: datetime) -> None:
     """One that is due now, unless it is there already."""
-    values = {"latitude": place.latitude, "longitude": place.longitude, "mark": mark, "due_at": now}
+    values = {"latitude": position.latitude, "longitude": position.longitude, "mark": mark, "due_at": now}
     unit.session.execute(insert(WeatherPlace).values(values).on_conflict_do_nothing())
 
 
@@ -63,9 +63,9 @@ def find(unit: Unit, place_id: UUID) -> WeatherPlace | None:
     return unit.session.scalar(select(WeatherPlace).where(WeatherPlace.id == place_id).with_for_update())
 
 
-def find_at(unit: Unit, place: Place) -> WeatherPlace | None:
+def find_at(unit: Unit, position: Place) -> WeatherPlace | None:
     """Locked."""
-    is_here = (WeatherPlace.latitude == place.latitude, WeatherPlace.longitude == place.longitude)
+    is_here = (WeatherPlace.latitude == position.latitude, WeatherPlace.longitude == position.longitude)
     return unit.session.scalar(select(WeatherPlace).where(*is_here).with_for_update())
 
 

@@ -74,8 +74,8 @@ def last_tried(unit: Unit, channel_ids: Sequence[UUID]) -> dict[UUID, Notificati
     """Return for each channel the notification that was tried last."""
     query = select(Notification).where(Notification.channel_id.in_(channel_ids), Notification.tried_at.is_not(None))
     order = (Notification.channel_id, Notification.tried_at.desc())
-    found = unit.session.scalars(query.ext(distinct_on(Notification.channel_id)).order_by(*order))
-    return {each.channel_id: each for each in found}
+    notifications = unit.session.scalars(query.ext(distinct_on(Notification.channel_id)).order_by(*order))
+    return {each.channel_id: each for each in notifications}
 
 
 def list_notifications(unit: Unit, channel_id: UUID, limit: int, offset: int) -> tuple[Sequence[Notification], int]:

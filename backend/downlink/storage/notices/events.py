@@ -46,8 +46,8 @@ class Cursor:
     @classmethod
     def parse(cls, value: str | None) -> Cursor | None:
         """The cursor a client sends back, or None for nothing that is one."""
-        found = re.fullmatch(r"(\d{1,18})\.(\d{1,18})", value or "")
-        return cls(int(found[1]), int(found[2])) if found else None
+        match = re.fullmatch(r"(\d{1,18})\.(\d{1,18})", value or "")
+        return cls(int(match[1]), int(match[2])) if match else None
 
     def __str__(self) -> str:
         return f"{self.xact}.{self.id}"
@@ -89,7 +89,7 @@ _ADD_RUN_EVENTS = text("""
 
 def add_run_events(unit: Unit, now: datetime, data: Mapping[UUID, Mapping[str, Any]], campaign_id: UUID) -> None:
     """Log an event `run` for each of many runs of one campaign, with its data."""
-    full = [orjson.dumps(_full(said, campaign_id, run_id)).decode() for run_id, said in data.items()]
+    full = [orjson.dumps(_full(event, campaign_id, run_id)).decode() for run_id, event in data.items()]
     values = {"at": now, "campaign_id": campaign_id, "ids": list(data), "data": full}
     unit.session.execute(_ADD_RUN_EVENTS, values)
 
@@ -119,8 +119,8 @@ def newest(unit: Unit) -> tuple[Cursor, bool]:
 
 def hidden_since(unit: Unit) -> datetime | None:
     """Return when the first event was logged that a commit under way hides from readers; None if none is hidden."""
-    found: datetime | None = unit.session.execute(_HIDDEN_SINCE, {"end": str(_end(unit))}).scalar_one()
-    return found
+    since: datetime | None = unit.session.execute(_HIDDEN_SINCE, {"end": str(_end(unit))}).scalar_one()
+    return since
 
 
 def after(unit: Unit, cursor: Cursor, campaign_id: UUID | None, limit: int) -> list[Entry]:

@@ -83,12 +83,12 @@ def _end(unit: Unit, row: Row[*tuple[object, ...]]) -> CampaignEnd:
     return CampaignEnd(row.id, row.campaign_id, row.name, row.owner_id, CampaignState(row.state), row.at, runs)
 
 
-def failures_since_success(unit: Unit, place: Place, most: int) -> list[RunEnd]:
+def failures_since_success(unit: Unit, queue: Place, most: int) -> list[RunEnd]:
     """Return a campaign's first runs on a link that failed since one succeeded last, in their order.
 
     None behind a run that is measured and not judged yet: it may turn out to be a success between them.
     """
-    here = (Run.campaign_id == place.campaign_id, Run.link == place.link)
+    here = (Run.campaign_id == queue.campaign_id, Run.link == queue.link)
     order = (func.coalesce(Run.released_at, Run.ended_at), Run.id)
     good = select(*order).where(*here, Run.state.in_((RunState.COMPLETE, RunState.INCOMPLETE)))
     last = unit.session.execute(good.order_by(*(each.desc() for each in order)).limit(1)).one_or_none()
@@ -108,22 +108,22 @@ def failures_since_success(unit: Unit, place: Place, most: int) -> list[RunEnd]:
 
 def departures(unit: Unit, outside: Collection[Outside]) -> list[Departure]:
     """Return the current facts of these runs, in their order; a run that was analysed again since, and lies inside, is left out."""
-    found = {
+    runs = {
         run.id: run for run in unit.session.scalars(select(Run).where(Run.id.in_({each.run_id for each in outside})))
     }
     names = select(Campaign.id, Campaign.name, Campaign.owner_id)
     campaigns = {
         row.id: row
-        for row in unit.session.execute(names.where(Campaign.id.in_({run.campaign_id for run in found.values()})))
+        for row in unit.session.execute(names.where(Campaign.id.in_({run.campaign_id for run in runs.values()})))
     }
-    rows = {side: _checked(unit, *side) for side in set(map(_side, found.values()))}
+    rows = {side: _checked(unit, *side) for side in set(map(_side, runs.values()))}
     series = {
         (*side, expectation): series_outside(rows[side], expectation)
-        for side, expectation in {(_side(found[each.run_id]), each.expectation) for each in outside}
+        for side, expectation in {(_side(runs[each.run_id]), each.expectation) for each in outside}
     }
     made = []
     for each in outside:
-        run = found[each.run_id]
+        run = runs[each.run_id]
         in_row = series[*_side(run), each.expectation].get(run.id)
         if in_row:
             own, (_, campaign, owner_id) = unmet(checks_of(run.checks))[each.expectation], campaigns[run.campaign_id]
@@ -154,18 +154,18 @@ def campaign_volumes(unit: Unit, campaign_ids: Collection[UUID]) -> list[Volume]
     rows = unit.session.scalars(select(Campaign).where(Campaign.id.in_(campaign_ids))).all()
     limits = {row.id: limit for row in rows if (limit := campaign_of(row).limits.bytes) is not None}
     used = used_bytes(unit, limits)
-    found = ((row, limits[row.id]) for row in rows if row.id in limits)
-    return [Volume("campaign", row.id, row.name, row.owner_id, used.get(row.id, 0), limit) for row, limit in found]
+    limited = ((row, limits[row.id]) for row in rows if row.id in limits)
+    return [Volume("campaign", row.id, row.name, row.owner_id, used.get(row.id, 0), limit) for row, limit in limited]
 
 
 def link_volumes(unit: Unit, names: Collection[str], now: datetime) -> list[Volume]:
     """Return the volumes of the links that have an allowance: what all runs of this month of the link have carried over it."""
     rows = unit.session.scalars(select(Link).where(Link.name.in_(names), Link.allowance_bytes.is_not(None))).all()
-    found = allowances(unit, [row.name for row in rows], now)
+    allowance_of = allowances(unit, [row.name for row in rows], now)
     return [
         Volume("link", row.id, row.name, row.owner_id, each.used_bytes, each.limit_bytes, f"{each.resets_at:%Y-%m-%d}")
         for row in rows
-        if (each := found.get(row.name))
+        if (each := allowance_of.get(row.name))
     ]
 
 

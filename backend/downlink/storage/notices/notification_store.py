@@ -78,11 +78,11 @@ def noted_gone(unit: Unit, channel_ids: Collection[UUID]) -> Mapping[UUID, set[U
     of_agents = query.where(Notification.channel_id.in_(channel_ids), Notification.agent_id.is_not(None))
     order = (Notification.channel_id, Notification.agent_id, Notification.created_at.desc())
     last = of_agents.ext(distinct_on(Notification.channel_id, Notification.agent_id)).order_by(*order)
-    found: dict[UUID, set[UUID]] = {}
+    gone: dict[UUID, set[UUID]] = {}
     for channel_id, agent_id, kind in unit.session.execute(last):
         if agent_id and kind == "agent.gone":
-            found.setdefault(channel_id, set()).add(agent_id)
-    return found
+            gone.setdefault(channel_id, set()).add(agent_id)
+    return gone
 
 
 def give_up_open(unit: Unit, channel_id: UUID, now: datetime, detail: str) -> None:

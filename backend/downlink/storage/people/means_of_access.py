@@ -98,13 +98,13 @@ OPEN = ("enrolment", "invitation", "visit")
 
 def list_means(unit: Unit, user_id: UUID, now: datetime) -> list[Means]:
     """Return all that works now, by kind, the oldest first."""
-    found = []
+    means = []
     for kind, each in _KINDS.items():
         rows = [
             Means(kind, name or "", made, ends) for name, made, ends in unit.session.execute(each.listed(user_id, now))
         ]
-        found += sorted(rows, key=lambda row: (row.created_at is None, row.created_at, row.name))
-    return found
+        means += sorted(rows, key=lambda row: (row.created_at is None, row.created_at, row.name))
+    return means
 
 
 def counted(ended: Mapping[str, int]) -> str:

@@ -32,8 +32,8 @@ def lanes_within(unit: Unit, stretch: Stretch, limit: int) -> tuple[list[Lane], 
     counted = select(Run.link, Run.campaign_id, cell, Run.state, runs, first).where(_within(stretch))
     counts = counted.group_by(Run.link, Run.campaign_id, cell, Run.state).cte("counts")
     lane = (counts.c.link, counts.c.campaign_id)
-    place = func.row_number().over(order_by=(func.min(counts.c.first), *lane)).label("place")
-    placed = select(*lane, place, func.count().over().label("total")).group_by(*lane).order_by(place).limit(limit)
+    rank = func.row_number().over(order_by=(func.min(counts.c.first), *lane)).label("place")
+    placed = select(*lane, rank, func.count().over().label("total")).group_by(*lane).order_by(rank).limit(limit)
     lanes = placed.subquery()
     query = select(lanes.c.total, *lane, counts.c.cell, counts.c.state, counts.c.runs)
     is_of_lane = and_(lanes.c.link == counts.c.link, lanes.c.campaign_id == counts.c.campaign_id)
@@ -43,10 +43,10 @@ def lanes_within(unit: Unit, stretch: Stretch, limit: int) -> tuple[list[Lane], 
 
 def _lanes(rows: Sequence[Row[*tuple[Any, ...]]]) -> tuple[list[Lane], int]:
     """Rows in the order of lanes, cells and states."""
-    found: dict[tuple[str, UUID], dict[datetime, dict[str, int]]] = {}
+    counted: dict[tuple[str, UUID], dict[datetime, dict[str, int]]] = {}
     for _, link, campaign_id, cell, state, runs in rows:
-        found.setdefault((link, campaign_id), {}).setdefault(cell, {})[state] = runs
-    lanes = [Lane(*lane, sum(sum(each.values()) for each in cells.values()), cells) for lane, cells in found.items()]
+        counted.setdefault((link, campaign_id), {}).setdefault(cell, {})[state] = runs
+    lanes = [Lane(*lane, sum(sum(each.values()) for each in cells.values()), cells) for lane, cells in counted.items()]
     return lanes, rows[0].total if rows else 0
 
 

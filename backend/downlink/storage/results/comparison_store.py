@@ -54,8 +54,8 @@ def run_facts(unit: Unit, campaign_id: UUID, link: str, condition: str) -> RunFa
         Run.analysis_version, Run.nominal_rate_bps, Run.base_rtt_ms, Run.is_emulated, outcomes.profile(Run.link_outcome),
     )  # fmt: skip
     query = select(func.min(Run.start_at), func.max(Run.start_at), *map(_each, columns)).where(mine)
-    first_at, last_at, *found = unit.session.execute(query).one()
-    versions, rates, rtts, emulated, profiles = map(_known, found)
+    first_at, last_at, *facts = unit.session.execute(query).one()
+    versions, rates, rtts, emulated, profiles = map(_known, facts)
     return RunFacts(first_at, last_at, versions, rates, rtts, emulated, profiles, _hosts(unit, mine))
 
 
@@ -70,9 +70,9 @@ def _known(values: Collection[Any] | None) -> list[Any]:
 def _hosts(unit: Unit, mine: ColumnElement[bool]) -> dict[tuple[str, str], set[str]]:
     parts = [RunHost.fingerprint[name] for name in FINGERPRINT]
     query = select(func.unnest(RunHost.roles), *parts).join(Run, Run.id == RunHost.run_id).where(mine).distinct()
-    found: dict[tuple[str, str], set[str]] = {}
+    facts: dict[tuple[str, str], set[str]] = {}
     for role, *values in unit.session.execute(query):
         for name, value in zip(FINGERPRINT, values, strict=True):
             if value is not None:
-                found.setdefault((role, name), set()).add(fact_text(value))
-    return found
+                facts.setdefault((role, name), set()).add(fact_text(value))
+    return facts

@@ -80,4 +80,4 @@ def link_values(unit: Unit, campaign_id: UUID, limit: int, phase: str, metric: s
     query = query.where(
         LinkPhase.run_id.in_(_first_runs(campaign_id, limit)), LinkPhase.phase == phase, value.is_not(None)
     )
-    return [FlowValue(run_id, NO_FLOW, "", found) for run_id, found in unit.session.execute(query)]
+    return [FlowValue(run_id, NO_FLOW, "", number) for run_id, number in unit.session.execute(query)]

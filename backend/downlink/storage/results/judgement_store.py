@@ -16,10 +16,10 @@ Found = Mapping[type[Table], Sequence[Mapping[str, Any]]]
 T = TypeVar("T", bound=Table)
 
 
-def replace(unit: Unit, run_ids: Iterable[UUID], found: Found) -> None:
+def replace(unit: Unit, run_ids: Iterable[UUID], judged: Found) -> None:
     """Set what these runs have in these tables."""
     ids = list(run_ids)
-    for table, own in found.items():
+    for table, own in judged.items():
         unit.session.execute(delete(table).where(table.__table__.c.run_id.in_(ids)))
         if own:
             unit.session.execute(insert(table), [dict(row) for row in own])

@@ -27,9 +27,9 @@ class Counts:
 
 def want(unit: Unit, campaign_id: UUID, at_once: int, now: datetime) -> None:
     """Note the job for every analysed run that has ended and has no other job; the tick sends as many `at_once`."""
-    found = update(Run).where(Run.campaign_id == campaign_id, Run.analysis_version.is_not(None))
-    found = found.where(Run.state.in_(FINAL_NAMES), Run.needs.is_(None), Run.traces_removed_at.is_(None))
-    unit.session.execute(found.values(needs=JOB, needs_sent_at=now, tries=0))
+    query = update(Run).where(Run.campaign_id == campaign_id, Run.analysis_version.is_not(None))
+    query = query.where(Run.state.in_(FINAL_NAMES), Run.needs.is_(None), Run.traces_removed_at.is_(None))
+    unit.session.execute(query.values(needs=JOB, needs_sent_at=now, tries=0))
     first = waiting_ids(unit, campaign_id, at_once)
     unit.session.execute(update(Run).where(Run.id.in_(first)).values(needs_sent_at=None))
 
@@ -37,8 +37,8 @@ def want(unit: Unit, campaign_id: UUID, at_once: int, now: datetime) -> None:
 def counts(unit: Unit, campaign_id: UUID, analysis_version: str) -> Counts:
     waiting, outdated = Run.needs == JOB, Run.analysis_version != analysis_version
     query = select(func.count(), func.count().filter(waiting), func.count().filter(outdated))
-    found = query.where(Run.campaign_id == campaign_id, Run.analysis_version.is_not(None))
-    return Counts(*unit.session.execute(found).one())
+    judged = query.where(Run.campaign_id == campaign_id, Run.analysis_version.is_not(None))
+    return Counts(*unit.session.execute(judged).one())
 
 
 def waiting_ids(unit: Unit, campaign_id: UUID, limit: int) -> Sequence[UUID]:

@@ -53,11 +53,11 @@ def _found(unit: Unit, runs: Collection[Run], ids: Collection[object]) -> dict[s
         query.where(RunHost.run_id.in_(ids), RunHost.fingerprint.is_not(None))
     ):
         told[run_id].append((agent, fingerprint or {}))
-    found: dict[str, list[Found]] = defaultdict(list)
+    found_by: dict[str, list[Found]] = defaultdict(list)
     for run in runs:
         for agent, fingerprint in told[run.id]:
-            found[agent].append(Found(run.start_at or run.state_at, run.id, fingerprint))
-    return found
+            found_by[agent].append(Found(run.start_at or run.state_at, run.id, fingerprint))
+    return found_by
 
 
 def _reached(unit: Unit, runs: Collection[Run], ids: Collection[object]) -> dict[tuple[str, str], Reached]:

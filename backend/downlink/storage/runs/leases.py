@@ -62,10 +62,10 @@ _HOLDERS = text("""
 
 def find_holders(unit: Unit, resources: Collection[str]) -> dict[str, list[Holder]]:
     """Return the holders of these resources, by resource."""
-    found: dict[str, list[Holder]] = {}
+    holders: dict[str, list[Holder]] = {}
     for resource, campaign, link, is_alone in unit.session.execute(_HOLDERS, {"resources": list(resources)}):
-        found.setdefault(resource, []).append(Holder(campaign, link, is_alone))
-    return found
+        holders.setdefault(resource, []).append(Holder(campaign, link, is_alone))
+    return holders
 
 
 def is_held(unit: Unit, resource: str) -> bool:

@@ -24,14 +24,14 @@ def lock_ended(unit: Unit, campaign_id: UUID, states: Collection[RunState]) -> l
 
 
 def lock_attempts(unit: Unit, run: Run) -> RunState:
-    """Lock every attempt at the run's place, from the first on; the run's state from then on.
+    """Lock every attempt at the run's slot, from the first on; the run's state from then on.
 
     An earlier attempt that is just coming through late looks for later ones: it has to see the one that is to be added,
     or to be seen as complete.
     """
-    place = [column == getattr(run, column.key) for column in (Run.campaign_id, *_PLACE)]
-    found = unit.session.execute(select(Run.id, Run.state).where(*place).order_by(Run.attempt).with_for_update())
-    return RunState(next(state for run_id, state in found if run_id == run.id))
+    slot = [column == getattr(run, column.key) for column in (Run.campaign_id, *_PLACE)]
+    attempts = unit.session.execute(select(Run.id, Run.state).where(*slot).order_by(Run.attempt).with_for_update())
+    return RunState(next(state for run_id, state in attempts if run_id == run.id))
 
 
 def last_of_place(unit: Unit, run_ids: Collection[UUID]) -> Sequence[Run]:

@@ -99,14 +99,14 @@ def due_runs(unit: Unit, now: datetime) -> dict[UUID, Queue]:
 
 def waiting_runs(unit: Unit, now: datetime) -> dict[UUID, tuple[datetime, Queue]]:
     """Planned runs whose time has come and which were looked at in vain: when they are looked at next, and their queues."""
-    found = unit.session.execute(_WAITING, {"now": now})
-    return {id_: (wake_at, (campaign_id, link)) for id_, wake_at, campaign_id, link in found}
+    rows = unit.session.execute(_WAITING, {"now": now})
+    return {id_: (wake_at, (campaign_id, link)) for id_, wake_at, campaign_id, link in rows}
 
 
 def queues_on(unit: Unit, links: Collection[str]) -> set[Queue]:
     """The queues of running campaigns on these links; some may be empty."""
-    found = unit.session.execute(_QUEUES_ON, {"links": list(links)}) if links else ()
-    return {(campaign_id, link) for campaign_id, link in found}
+    rows = unit.session.execute(_QUEUES_ON, {"links": list(links)}) if links else ()
+    return {(campaign_id, link) for campaign_id, link in rows}
 
 
 def take_heads(unit: Unit, queues: Collection[Queue], most: int) -> list[Head]:
@@ -132,7 +132,7 @@ def take_heads(unit: Unit, queues: Collection[Queue], most: int) -> list[Head]:
     )
     query = select(*columns).where(Run.id.in_(ids), Run.state == RunState.PLANNED)
     query = query.order_by(Run.due_at, Run.cycle, Run.position, Run.link, Run.attempt)
-    found = [
+    heads = [
         Head(
             id_,
             (campaign_id, link),
@@ -144,12 +144,12 @@ def take_heads(unit: Unit, queues: Collection[Queue], most: int) -> list[Head]:
             query.with_for_update(of=Run, skip_locked=True)
         )
     ]
-    if len(found) == len(ids):
-        return found
-    taken = {head.id for head in found}
+    if len(heads) == len(ids):
+        return heads
+    taken = {head.id for head in heads}
     left = {(campaign_id, link) for id_, campaign_id, link in wanted if id_ not in taken}
     wake_links(unit, {link for _, link in left})
-    return [head for head in found if head.queue not in left]
+    return [head for head in heads if head.queue not in left]
 
 
 class UnderWay(NamedTuple):
@@ -220,14 +220,14 @@ def find_campaigns(unit: Unit, ids: Collection[UUID]) -> dict[UUID, Campaign]:
 
 def agent_views(unit: Unit, names: Collection[str]) -> dict[str, AgentView]:
     """Return views of those of the named agents that exist and are not revoked."""
-    said = (Agent.name, Agent.boot_id, Agent.status, Agent.last_seen_at, Agent.detail)
+    columns_of = (Agent.name, Agent.boot_id, Agent.status, Agent.last_seen_at, Agent.detail)
     pause = (Agent.paused_by, Agent.paused_until, Agent.pause_why)
     holds_budget = func.coalesce(Agent.host["holds_budget"].as_boolean(), false())
-    columns = (*said, *pause, holds_budget)
-    found = unit.session.execute(select(*columns).where(Agent.name.in_(names), Agent.revoked_at.is_(None)))
+    columns = (*columns_of, *pause, holds_budget)
+    rows = unit.session.execute(select(*columns).where(Agent.name.in_(names), Agent.revoked_at.is_(None)))
     return {
         name: AgentView(host, AgentStatus(status), seen_at, detail, Pause.of(by, until, why), is_holding)
-        for name, host, status, seen_at, detail, by, until, why, is_holding in found
+        for name, host, status, seen_at, detail, by, until, why, is_holding in rows
     }
 
 
@@ -239,8 +239,8 @@ _LAST_ENDS = text("""
 
 def last_ends(unit: Unit, links: Collection[str]) -> dict[str, datetime]:
     """Return when a run last gave each of these links back."""
-    found = unit.session.execute(_LAST_ENDS, {"links": list(links)})
-    return {link: at for link, at in found if at}
+    rows = unit.session.execute(_LAST_ENDS, {"links": list(links)})
+    return {link: at for link, at in rows if at}
 
 
 _CYCLE_ENDS = text("""

@@ -170,7 +170,7 @@ def flows_of(unit: Unit, run_id: UUID) -> Sequence[RunFlow]:
 def fingerprints(unit: Unit, run_id: UUID) -> dict[str, Mapping[str, Any]]:
     """Return by agent the fingerprint of its host when it was ready; without agents that sent none."""
     query = select(RunHost.agent, RunHost.fingerprint).where(RunHost.run_id == run_id)
-    return {agent: said for agent, said in unit.session.execute(query).all() if said}
+    return {agent: facts for agent, facts in unit.session.execute(query).all() if facts}
 
 
 def flows_of_runs(unit: Unit, run_ids: Collection[UUID]) -> Sequence[RunFlow]:
@@ -318,8 +318,8 @@ def booked_runs(unit: Unit) -> list[BookedRun]:
     columns = (Campaign.name, Run.link, func.array_agg(RunHost.agent), Run.is_host_wide, Run.due_at, Run.expected_s)
     query = select(*columns).join(Run, Run.campaign_id == Campaign.id).join(RunHost, RunHost.run_id == Run.id)
     held = and_(Run.state.not_in(FINAL_NAMES), Run.released_at.is_(None), Campaign.state.in_(sorted(UNDER_WAY)))
-    found = unit.session.execute(query.where(held).group_by(Campaign.name, Run.id))
-    return [BookedRun(*row) for row in found]
+    rows = unit.session.execute(query.where(held).group_by(Campaign.name, Run.id))
+    return [BookedRun(*row) for row in rows]
 
 
 def postpone_planned(unit: Unit, campaign_id: UUID, pause: timedelta) -> None:
@@ -334,8 +334,8 @@ def lock_unfinished(unit: Unit, campaign_id: UUID, most_planned: int | None = No
     under_way = of_campaign.where(Run.state.not_in((RunState.PLANNED, *FINAL_NAMES)))
     wanted = or_(Run.id.in_(planned.limit(most_planned)), Run.id.in_(under_way))
     query = select(Run.id, Run.state).where(wanted, Run.state.not_in(FINAL_NAMES))
-    found = unit.session.execute(query.order_by(Run.id).with_for_update())
-    return {id_: RunState(state) for id_, state in found}
+    rows = unit.session.execute(query.order_by(Run.id).with_for_update())
+    return {id_: RunState(state) for id_, state in rows}
 
 
 _LEFT_OF_CANCELLED = text("""
@@ -424,8 +424,8 @@ def carried_bytes() -> ColumnElement[int]:
 def used_bytes(unit: Unit, campaign_ids: Iterable[UUID]) -> dict[UUID, int]:
     """Return the bytes that these campaigns' flows have carried, failed runs included."""
     query = select(Run.campaign_id, carried_bytes()).join(Run, Run.id == RunFlow.run_id)
-    found = unit.session.execute(query.where(Run.campaign_id.in_(list(campaign_ids))).group_by(Run.campaign_id))
-    return {campaign_id: int(carried) for campaign_id, carried in found}
+    rows = unit.session.execute(query.where(Run.campaign_id.in_(list(campaign_ids))).group_by(Run.campaign_id))
+    return {campaign_id: int(carried) for campaign_id, carried in rows}
 
 
 def views(unit: Unit, run_ids: Sequence[UUID], now: datetime) -> dict[UUID, RunView]:
@@ -476,13 +476,13 @@ def _host_views(unit: Unit, run_ids: Sequence[UUID]) -> Mapping[UUID, list[tuple
     columns = (RunHost.agent, RunHost.phase, RunHost.heard_at, RunHost.stored_at, RunHost.upload_orders)
     query = select(RunHost.run_id, func.coalesce(waits, false()), *columns).join(Run, Run.id == RunHost.run_id)
     query = query.outerjoin(Agent, Agent.name == RunHost.agent).where(RunHost.run_id.in_(run_ids))
-    found: dict[UUID, list[tuple[HostView, bool]]] = defaultdict(list)
+    views_of: dict[UUID, list[tuple[HostView, bool]]] = defaultdict(list)
     for run_id, is_unstarted, agent, phase, heard_at, stored_at, orders in unit.session.execute(
         query.order_by(RunHost.agent)
     ):
         host = HostView(agent, HostPhase(phase), heard_at, stored_at, samples[run_id, agent], orders)
-        found[run_id].append((host, is_unstarted))
-    return found
+        views_of[run_id].append((host, is_unstarted))
+    return views_of
 
 
 def outcomes_of(flows: Sequence[RunFlow], agent: str) -> list[FlowOutcome]:

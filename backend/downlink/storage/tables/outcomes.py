@@ -104,5 +104,5 @@ def profile(link_outcome: Any) -> ColumnElement[str]:
 
 
 def _text(outcome: Any, key: str) -> ColumnElement[Any]:
-    found: ColumnElement[Any] = outcome[key].astext
-    return found
+    value: ColumnElement[Any] = outcome[key].astext
+    return value

@@ -169,7 +169,7 @@ class RunFlow(Table):
     @property
     def points(self) -> tuple[Point, ...]:
         """The points at which samples are taken, from the sender to the receiver."""
-        return (Point.SENDER, *(Point.hop(place + 1) for place in range(len(self.relays or ()))), Point.RECEIVER)
+        return (Point.SENDER, *(Point.hop(index + 1) for index in range(len(self.relays or ()))), Point.RECEIVER)
 
     def keeper_of(self, table: Point) -> Point | None:
         """Return the point of the agent that keeps this one of TABLES. For sites the first relay that reports it; None before that."""

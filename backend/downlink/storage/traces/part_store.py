@@ -88,15 +88,15 @@ def runs_elsewhere(unit: Unit) -> list[UUID]:
 def move_parts(unit: Unit, run_id: UUID) -> int:
     """Bring the parts of a locked run's sealed traces to where this server keeps new ones; how many they were."""
     columns = (Chunk.flow, Chunk.point, Chunk.sequence)
-    found = unit.session.execute(_elsewhere(unit, select(*columns)).where(Chunk.run_id == run_id)).all()
-    for flow, point, sequence in found:
+    rows = unit.session.execute(_elsewhere(unit, select(*columns)).where(Chunk.run_id == run_id)).all()
+    for flow, point, sequence in rows:
         own = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, Chunk.sequence == sequence)
         where = select(Chunk.parquet, TraceFolder.url).outerjoin(TraceFolder).where(*own)
         parquet, url = unit.session.execute(where).one()
         content = next(unit.store.contents([place(parquet, url, (run_id, flow, point, sequence))]))
         kept = keep(unit, (run_id, flow, point, sequence), content)
         unit.session.execute(update(Chunk).where(*own).values(**kept))
-    return len(found)
+    return len(rows)
 
 
 def _elsewhere(unit: Unit, query: Any) -> Any:

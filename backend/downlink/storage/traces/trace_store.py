@@ -57,8 +57,8 @@ def store_chunks(unit: Unit, chunks: Sequence[Mapping[str, object]]) -> set[Addr
 def stored_digests(unit: Unit, run_id: UUID, addresses: Iterable[Address]) -> dict[Address, bytes]:
     """The SHA-256 of what is stored at these addresses."""
     columns = dict(zip(("flow", "point", "sequence"), map(list, zip(*addresses, strict=True)), strict=True))
-    found = unit.session.execute(text(_DIGESTS), {"run_id": run_id, **columns})
-    return {(flow, point, sequence): digest for flow, point, sequence, digest in found}
+    rows = unit.session.execute(text(_DIGESTS), {"run_id": run_id, **columns})
+    return {(flow, point, sequence): digest for flow, point, sequence, digest in rows}
 
 
 def chunks_of(unit: Unit, run_id: UUID, flow: int, point: str) -> Iterator[PackedChunk | SealedPart]:
@@ -83,25 +83,25 @@ def seal_part(unit: Unit, run_id: UUID, flow: int, point: str, sequences: Sequen
     """Put one Parquet file in the place of these uploads. Their sha256 stay, so that late repeats are still known."""
     first = sequences[0]
     uploads = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, Chunk.packed.is_not(None))
-    found = part_store.keep(unit, (run_id, flow, point, first), parquet)
-    unit.session.execute(update(Chunk).where(*uploads, Chunk.sequence == first).values(**found, packed=None))
+    kept = part_store.keep(unit, (run_id, flow, point, first), parquet)
+    unit.session.execute(update(Chunk).where(*uploads, Chunk.sequence == first).values(**kept, packed=None))
     if len(sequences) > 1:
         others = update(Chunk).where(*uploads, Chunk.sequence.in_(sequences[1:]))
         unit.session.execute(others.values(joined_to=first, packed=None))
 
 
 def drop_chunk(unit: Unit, run_id: UUID, flow: int, point: str, sequence: int) -> None:
-    place = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, Chunk.sequence == sequence)
-    unit.session.execute(delete(Chunk).where(*place))
+    key = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, Chunk.sequence == sequence)
+    unit.session.execute(delete(Chunk).where(*key))
 
 
 def chunk_sequences(unit: Unit, run_id: UUID) -> dict[tuple[int, str], list[int]]:
     """(flow, point) to the sequence numbers that are there, rising."""
-    found: dict[tuple[int, str], list[int]] = {}
+    sequences: dict[tuple[int, str], list[int]] = {}
     query = select(Chunk.flow, Chunk.point, Chunk.sequence).where(Chunk.run_id == run_id)
     for flow, point, sequence in unit.session.execute(query.order_by(Chunk.flow, Chunk.point, Chunk.sequence)):
-        found.setdefault((flow, point), []).append(sequence)
-    return found
+        sequences.setdefault((flow, point), []).append(sequence)
+    return sequences
 
 
 def count_samples(unit: Unit, run_id: UUID, flow: int, point: str) -> int:
@@ -123,9 +123,9 @@ def add_trace(unit: Unit, run_id: UUID, flow: int, point: str, missing: list[int
         "missing": missing,
         "sealed_at": now,
     }
-    found = {key: row[key] for key in ("samples", "chunks", "missing", "sealed_at")}
-    place = [Trace.run_id, Trace.flow, Trace.point]
-    unit.session.execute(insert(Trace).values(row).on_conflict_do_update(index_elements=place, set_=found))
+    changes = {key: row[key] for key in ("samples", "chunks", "missing", "sealed_at")}
+    key_columns = [Trace.run_id, Trace.flow, Trace.point]
+    unit.session.execute(insert(Trace).values(row).on_conflict_do_update(index_elements=key_columns, set_=changes))
 
 
 def find_trace(unit: Unit, run_id: UUID, flow: int, point: str) -> Trace | None:
@@ -145,9 +145,9 @@ def _places(unit: Unit, run_id: UUID, flow: int, point: str) -> Iterator[Kept]:
     """A query for each few parts: most traces have no more, and a cursor costs three queries."""
     last, is_last = -1, False
     while not is_last:
-        found = unit.session.execute(_sealed(run_id, flow, point).where(Chunk.sequence > last).limit(FETCHED)).all()
-        is_last = len(found) < FETCHED
-        for last, parquet, url in found:
+        rows = unit.session.execute(_sealed(run_id, flow, point).where(Chunk.sequence > last).limit(FETCHED)).all()
+        is_last = len(rows) < FETCHED
+        for last, parquet, url in rows:
             yield part_store.place(parquet, url, (run_id, flow, point, last))
 
 
@@ -159,8 +159,8 @@ def part_sequences(unit: Unit, run_id: UUID, flow: int, point: str) -> list[int]
 
 def part_places(unit: Unit, run_id: UUID, flow: int, point: str, parts: Sequence[int]) -> list[Kept]:
     """Return where the Parquet of the existing ones of these parts is."""
-    found = unit.session.execute(_sealed(run_id, flow, point).where(Chunk.sequence.in_(parts)))
-    return [part_store.place(parquet, url, (run_id, flow, point, at)) for at, parquet, url in found]
+    rows = unit.session.execute(_sealed(run_id, flow, point).where(Chunk.sequence.in_(parts)))
+    return [part_store.place(parquet, url, (run_id, flow, point, at)) for at, parquet, url in rows]
 
 
 def _sealed(run_id: UUID, flow: int, point: str) -> Select[int, bytes | None, str]:
@@ -170,12 +170,12 @@ def _sealed(run_id: UUID, flow: int, point: str) -> Select[int, bytes | None, st
     )
 
 
-def add_part(unit: Unit, place: part_store.Place, samples: Sequence[int], parquet: bytes, now: datetime) -> None:
+def add_part(unit: Unit, address: part_store.Place, samples: Sequence[int], parquet: bytes, now: datetime) -> None:
     """Store chunks that nobody uploaded, of so many samples each, as one part: their digest is that of its Parquet."""
-    run_id, flow, point, first = place
+    run_id, flow, point, first = address
     own = {"run_id": run_id, "flow": flow, "point": point, "sha256": sha256(parquet).digest(), "stored_at": now}
     unit.session.execute(
-        insert(Chunk).values(**own, sequence=first, samples=samples[0], **part_store.keep(unit, place, parquet))
+        insert(Chunk).values(**own, sequence=first, samples=samples[0], **part_store.keep(unit, address, parquet))
     )
     rest = [
         {**own, "sequence": first + at, "samples": size, "joined_to": first} for at, size in enumerate(samples) if at

@@ -38,12 +38,12 @@ def find_uploads(unit: Unit, run_id: UUID, flows: Collection[int], agent: str) -
         .join(RunHost, RunHost.run_id == Run.id)
         .where(Run.id == run_id, RunFlow.flow.in_(flows), RunHost.agent == agent)
     )
-    found = {
+    known = {
         (flow.flow, point): _upload(run, host, flow.announced_at(point))
         for run, host, flow in unit.session.execute(query.with_for_update(read=True, of=Run))
         for point in _points(flow, agent)
     }
-    return {**found, **_link_upload(unit, run_id, agent)} if NO_FLOW in flows else found
+    return {**known, **_link_upload(unit, run_id, agent)} if NO_FLOW in flows else known
 
 
 def _points(flow: RunFlow, agent: str) -> list[Point]:
