@@ -9,7 +9,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= python3
-VERSION := 0.1.0
+VERSION := 0.2.0
 BIN := .venv/bin
 STAMPS := .cache/stamps
 AGENT := agents/bin/downlink-agent

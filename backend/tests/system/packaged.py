@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-VERSION, NEXT = "0.1.0", "0.1.1"
+VERSION, NEXT = "0.2.0", "0.2.1"
 UNIT = "/usr/lib/systemd/system/downlink-agent.service"
 WANTED = "/etc/systemd/system/multi-user.target.wants/downlink-agent.service"
 POLICY = "/etc/downlink-agent/policy.yaml"

@@ -21933,7 +21933,7 @@ export interface operations {
                  *       "protocol": 2,
                  *       "token": "dle_3q2-7wX0k9Zr",
                  *       "name": "viasat-client",
-                 *       "version": "0.1.0",
+                 *       "version": "0.2.0",
                  *       "host": {
                  *         "boot_id": "0f6a7e0e-5b1f-4d6e-9d9e-0f3e5a8f1c11",
                  *         "hostname": "client",

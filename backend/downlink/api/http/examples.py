@@ -80,7 +80,7 @@ EXAMPLES: Mapping[str, Any] = {
     "create_sweep": {
         "detector": "search", "version": "3.1", "grid": {"window_factor": [2.5, 3.5], "threshold_percent": [30, 35]},
     },
-    "join": {"protocol": 2, "token": "dle_3q2-7wX0k9Zr", "name": "viasat-client", "version": "0.1.0", "host": _HOST},
+    "join": {"protocol": 2, "token": "dle_3q2-7wX0k9Zr", "name": "viasat-client", "version": "0.2.0", "host": _HOST},
     "poll": {
         "protocol": 2, "status": "idle", "run_id": None, "attempt": None, "detail": None, "progress": None, "spool": [],
         "host": None, "wait_s": 25,
