@@ -15,12 +15,12 @@ from downlink.analysis.intervals import Intervals, bootstrap_interval, mean_inte
 from downlink.analysis.power import cycles_needed, detectable_difference
 from downlink.domain.results.metric import METRICS, MOST, STEADY_TIMES
 
-Place = tuple[str, str]
+PhaseMetric = tuple[str, str]
 Pair = tuple[Floats, Floats]
 SIGNIFICANT = 0.05
 
 
-def places(phases: Sequence[str]) -> tuple[Place, ...]:
+def places(phases: Sequence[str]) -> tuple[PhaseMetric, ...]:
     """Phase and metric of each column of a table of values. phases: their names."""
     return (
         *((phase, metric) for phase in phases for metric in METRICS),
@@ -116,8 +116,8 @@ class Side:
 def compare_sides(
     sides: Sequence[Side],
     baseline: str,
-    columns: Sequence[Place],
-    primary: Sequence[Place],
+    columns: Sequence[PhaseMetric],
+    primary: Sequence[PhaseMetric],
     seed: int,
     *,
     is_declared: bool = True,
@@ -147,7 +147,7 @@ def _paired(side: Side, base: Side) -> tuple[Floats, Floats]:
     return own, other
 
 
-def _against(side: Side, base: Side, columns: Sequence[Place], seed: int) -> Iterator[Comparison]:
+def _against(side: Side, base: Side, columns: Sequence[PhaseMetric], seed: int) -> Iterator[Comparison]:
     own, other = _paired(side, base)
     reach = np.array([MOST.get(metric, np.inf) for _, metric in columns])
     statistics = mean_intervals(own - other, least=-reach, most=reach)
@@ -171,7 +171,10 @@ def _against(side: Side, base: Side, columns: Sequence[Place], seed: int) -> Ite
 
 
 def _tests(
-    comparisons: Sequence[Comparison], primary: Sequence[Place], seed: int, beside: Mapping[Place, Sequence[Pair]]
+    comparisons: Sequence[Comparison],
+    primary: Sequence[PhaseMetric],
+    seed: int,
+    beside: Mapping[PhaseMetric, Sequence[Pair]],
 ) -> Iterator[tuple[int, Tested]]:
     """beside: further pairs that the same question was open to."""
     for quantity in primary:
@@ -182,8 +185,8 @@ def _tests(
 
 
 def _beside(
-    sides: Sequence[Side], baseline: str, columns: Sequence[Place], primary: Sequence[Place]
-) -> Mapping[Place, Sequence[Pair]]:
+    sides: Sequence[Side], baseline: str, columns: Sequence[PhaseMetric], primary: Sequence[PhaseMetric]
+) -> Mapping[PhaseMetric, Sequence[Pair]]:
     """All pairs of conditions of a link and flow that the baseline has no part in."""
     asked = [quantity for quantity in primary if quantity in columns]
     at = [columns.index(quantity) for quantity in asked]

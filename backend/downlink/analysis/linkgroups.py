@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from downlink.analysis.binning import Floats
-from downlink.analysis.comparison import Place
+from downlink.analysis.comparison import PhaseMetric
 from downlink.analysis.intervals import Intervals, mean_intervals
 from downlink.analysis.values import RunValues
 from downlink.domain.results.metric import LEAST, LINKED, LOST, MOST
@@ -80,7 +80,7 @@ def _flow(flow: int, values: Floats) -> dict[str, Any]:
     return {"flow": flow, **{name: intervals[column].to_dict() for column, name in enumerate(LOST)}}
 
 
-def linked_places(phases: Sequence[str]) -> tuple[Place, ...]:
+def linked_places(phases: Sequence[str]) -> tuple[PhaseMetric, ...]:
     """Phase and metric of each column of a link's values. phases: their names."""
     return tuple((phase, name) for phase in phases for name in LINKED)
 

@@ -25,7 +25,7 @@ from downlink.analysis.survival import EventTimes, event_times, restricted
 from downlink.analysis.values import RunValues, compare_runs
 from downlink.domain.campaigns.campaign import Phases
 from downlink.domain.campaigns.flow_plan import PROBE
-from downlink.domain.results.metric import LEAST, METRICS, MOST, PHASES, QUANTITIES, place_of
+from downlink.domain.results.metric import LEAST, METRICS, MOST, PHASES, QUANTITIES, phase_metric_of
 
 THROUGHPUT = METRICS.index("throughput_bps")
 STEADY = PHASES.index("steady")
@@ -234,7 +234,7 @@ def build_report(
     )
     links = link_groups(logged, conditions, phases.names, _complete(flows))
     sides = [*(each.run_values for each in groups), *(each.run_values for each in links)]
-    comparisons = compare_runs(sides, conditions[0], [place_of(name) for name in primary], seed)
+    comparisons = compare_runs(sides, conditions[0], [phase_metric_of(name) for name in primary], seed)
     outliers = tuple(outlier for group in groups for outlier in _outliers(group))
     return Report(phases, tuple(primary), groups, links, fairness, comparisons, outliers)
 

@@ -11,7 +11,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from downlink.analysis.binning import Floats
-from downlink.analysis.comparison import Place
+from downlink.analysis.comparison import PhaseMetric
 from downlink.analysis.intervals import CONFIDENCE, held_within, mean_intervals, plain
 from downlink.analysis.values import RunValues
 from downlink.domain.results.metric import LEAST, LINKED, MOST, STEADY_TIMES
@@ -89,30 +89,30 @@ class Picked:
     link: RunValues | None
 
     @property
-    def known(self) -> tuple[Place, ...]:
+    def known(self) -> tuple[PhaseMetric, ...]:
         """Return the pairs of phase and metric for which any run has a value: the flow's, then the link's."""
         return tuple(quantity for side in (self.flow, self.link) if side for quantity in side.known)
 
-    def of(self, quantity: Place) -> RunValues | None:
+    def of(self, quantity: PhaseMetric) -> RunValues | None:
         """Return the side that has this quantity; None if there is none."""
         side = self.link if quantity[1] in LINKED else self.flow
         return side if side is not None and quantity in side.places else None
 
-    def at(self, quantity: Place) -> tuple[Floats, NDArray[np.bool_]]:
+    def at(self, quantity: PhaseMetric) -> tuple[Floats, NDArray[np.bool_]]:
         """Return the values as `RunValues.at` does; empty arrays if no side has them."""
         side = self.of(quantity)
         return (np.zeros(0), np.zeros(0, bool)) if side is None else side.at(quantity)
 
 
 @dataclass(frozen=True)
-class PlaceCompared:
+class QuantityCompared:
     """One quantity of every side. means: each side's. differences, ratios: each side against the baseline, None for itself.
 
     within_s: of times that some run did not reach; all of them count up to here. None where every run got there, and for other
     quantities.
     """
 
-    place: Place
+    place: PhaseMetric
     means: tuple[Mapping[str, Any], ...]
     differences: tuple[Unpaired | None, ...]
     ratios: tuple[Unpaired | None, ...]
@@ -124,17 +124,17 @@ class PlaceCompared:
         return {"phase": phase, "metric": metric, "within_s": self.within_s, "means": list(self.means), **parts}
 
 
-def offered(sides: Iterable[Picked]) -> tuple[Place, ...]:
+def offered(sides: Iterable[Picked]) -> tuple[PhaseMetric, ...]:
     """Every place that a side has a value of, each once."""
     return tuple(dict.fromkeys(quantity for side in sides for quantity in side.known))
 
 
-def compare_picked(sides: Sequence[Picked], baseline: int, places: Iterable[Place]) -> list[PlaceCompared]:
+def compare_picked(sides: Sequence[Picked], baseline: int, places: Iterable[PhaseMetric]) -> list[QuantityCompared]:
     """Each side against that of number `baseline`, one quantity after the other."""
     return [_compared(sides, baseline, quantity) for quantity in places]
 
 
-def _compared(sides: Sequence[Picked], baseline: int, quantity: Place) -> PlaceCompared:
+def _compared(sides: Sequence[Picked], baseline: int, quantity: PhaseMetric) -> QuantityCompared:
     measured = [side.at(quantity) for side in sides]
     within_s = least_watched(measured) if quantity[1] in STEADY_TIMES else None
     values = [own if within_s is None else np.minimum(own, within_s) for own, _ in measured]
@@ -143,7 +143,7 @@ def _compared(sides: Sequence[Picked], baseline: int, quantity: Place) -> PlaceC
     differences = {index: difference_of_means(values[index], values[baseline], most) for index in others}
     ratios = {index: ratio_of_means(values[index], values[baseline]) for index in others}
     least = -np.inf if quantity[1] in STEADY_TIMES else LEAST
-    return PlaceCompared(
+    return QuantityCompared(
         quantity,
         tuple(mean_intervals(own, least=least, most=most).to_dict() for own in values),
         tuple(map(differences.get, range(len(sides)))),

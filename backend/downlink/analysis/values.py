@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from downlink.analysis.binning import Floats
-from downlink.analysis.comparison import Comparison, Place, Side, compare_sides
+from downlink.analysis.comparison import Comparison, PhaseMetric, Side, compare_sides
 from downlink.analysis.intervals import plain
 from downlink.domain.results.metric import STEADY_TIMES
 
@@ -29,7 +29,7 @@ class RunValues:
     cc: str
     runs: tuple[str, ...]
     cycles: tuple[int, ...]
-    places: tuple[Place, ...]
+    places: tuple[PhaseMetric, ...]
     values: Floats
     not_within: NDArray[np.bool_]
 
@@ -38,20 +38,20 @@ class RunValues:
         return Side(self.link, self.flow, self.condition, self.cycles, self.values)
 
     @property
-    def known(self) -> tuple[Place, ...]:
+    def known(self) -> tuple[PhaseMetric, ...]:
         """Return the pairs of phase and metric for which any run has a value."""
         return tuple(
             quantity for quantity, column in zip(self.places, self.values.T, strict=True) if not np.isnan(column).all()
         )
 
-    def at(self, quantity: Place) -> tuple[Floats, NDArray[np.bool_]]:
+    def at(self, quantity: PhaseMetric) -> tuple[Floats, NDArray[np.bool_]]:
         """The runs' values of one quantity, and which of them are only times watched. ValueError for a place that it does not have."""
         values = self.values[:, self.places.index(quantity)]
         if quantity[1] not in STEADY_TIMES or not self.not_within.size:
             return values, np.zeros(len(self.runs), bool)
         return values, self.not_within[:, STEADY_TIMES.index(quantity[1])]
 
-    def only(self, places: Sequence[Place]) -> RunValues:
+    def only(self, places: Sequence[PhaseMetric]) -> RunValues:
         """The same of some places alone; those that it does not have are left out."""
         kept = [index for index, quantity in enumerate(self.places) if quantity in places]
         own = {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -84,7 +84,7 @@ def values_from(stored: Mapping[str, Any]) -> RunValues:
 
 
 def compare_runs(
-    sides: Sequence[RunValues], baseline: str, primary: Sequence[Place], seed: int, *, is_declared: bool = True
+    sides: Sequence[RunValues], baseline: str, primary: Sequence[PhaseMetric], seed: int, *, is_declared: bool = True
 ) -> tuple[Comparison, ...]:
     """Every condition against the baseline, cycle by cycle: flows first, then what their links did, where both were logged.
 

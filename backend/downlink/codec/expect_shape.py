@@ -11,7 +11,7 @@ from downlink.codec.campaign_parts import STORABLE, WINDOW_NAME, Part, at, shown
 from downlink.codec.published_shape import FlowNumber
 from downlink.codec.until_shape import WithFlows, metric_fault
 from downlink.domain.campaigns.expectation import Expectation
-from downlink.domain.results.metric import LINKED, METRICS, MOST, NAMED, place_of
+from downlink.domain.results.metric import LINKED, METRICS, MOST, NAMED, phase_metric_of
 
 MAX_EXPECTED = 32
 MAX_VALUE = 1e15
@@ -60,7 +60,7 @@ def broken_expectations(
 def _broken(
     part: ExpectPart, phases: Collection[str], conditions: Sequence[WithFlows], links: Collection[str], deliveries: bool
 ) -> Iterator[tuple[str, str]]:
-    phase, metric = place_of(part.metric)
+    phase, metric = phase_metric_of(part.metric)
     names = [condition.name for condition in conditions]
     if part.link is not None and part.link not in links:
         yield "link", f"must be one of {', '.join(links)}, not {shown(part.link)}."

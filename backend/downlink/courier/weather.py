@@ -8,7 +8,7 @@ import httpx
 
 from downlink.courier.http_call import LONGEST_S, Call, RefusedError, Resolve, carry_out, resolve
 from downlink.domain.errors import UnavailableError
-from downlink.domain.links.weather_source import Place, WeatherSource
+from downlink.domain.links.weather_source import Position, WeatherSource
 from downlink.domain.notices.delivery import Networks
 from downlink.process.settings import Settings
 
@@ -31,7 +31,7 @@ class WeatherService:
         source = settings.weather_source
         return cls(source, settings.weather_networks) if source else None
 
-    def ask(self, place: Place) -> bytes:
+    def ask(self, place: Position) -> bytes:
         """Return the answer for a position; raise UnavailableError as `fetch` does."""
         return fetch(self.source.url_of(place), self.allowed)
 

@@ -18,7 +18,7 @@ from sqlalchemy import delete, func, select, text, update
 
 from downlink.domain.errors import UnavailableError
 from downlink.storage.tables import Chunk, TraceFolder
-from downlink.storage.traces.part_store import place
+from downlink.storage.traces.part_store import location
 from downlink.storage.unit import Unit, UnitFactory
 
 FORMAT = ("--format=custom", "--no-owner", "--no-privileges")
@@ -106,7 +106,7 @@ def objects(unit: Unit) -> list[tuple[UUID, str]]:
     query = (
         select(TraceFolder.id, TraceFolder.url, *part).join(Chunk, Chunk.folder_id == TraceFolder.id).order_by(*part)
     )
-    return [(folder, str(place(None, url, named))) for folder, url, *named in unit.session.execute(query)]
+    return [(folder, str(location(None, url, named))) for folder, url, *named in unit.session.execute(query)]
 
 
 def move_folders(unit: Unit, root: str) -> None:

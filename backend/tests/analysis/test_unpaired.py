@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy
 
-from downlink.analysis.comparison import Place
+from downlink.analysis.comparison import PhaseMetric
 from downlink.analysis.unpaired import Picked, compare_picked, difference_of_means, offered, ratio_of_means
 from downlink.analysis.values import RunValues
 from downlink.domain.results.metric import METRICS
@@ -77,7 +77,7 @@ def test_a_difference_of_percentages_stays_within_a_hundred() -> None:
     assert difference_of_means([99.0, 60.0, 99.5], [0.0, 1.0, 40.0]).high > 100
 
 
-def runs(condition: str, places: tuple[Place, ...], values: list[list[float]], is_open: list[bool]) -> RunValues:
+def runs(condition: str, places: tuple[PhaseMetric, ...], values: list[list[float]], is_open: list[bool]) -> RunValues:
     names = tuple(f"{condition}-{index}" for index in range(len(values)))
     not_within = np.array([[each, False] for each in is_open])
     return RunValues(

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from downlink.actions.links import weather_calls
 from downlink.courier.weather import WeatherService
-from downlink.domain.links.weather_source import Place
+from downlink.domain.links.weather_source import Position
 from downlink.process.settings import Settings
 from downlink.storage.links.weather_place_store import list_places
 from downlink.storage.unit import UnitFactory
@@ -123,7 +123,7 @@ def test_a_start_asks_nobody_again(settings: Settings, units: UnitFactory) -> No
 class Dying(WeatherService):
     """The worker's process ends while the service is asked."""
 
-    def ask(self, place: Place) -> bytes:  # noqa: ARG002 - the base class's
+    def ask(self, place: Position) -> bytes:  # noqa: ARG002 - the base class's
         raise SystemExit
 
 

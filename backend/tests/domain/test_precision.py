@@ -14,8 +14,8 @@ from scipy import special
 from downlink.domain.campaigns.precision import (
     ERROR,
     LEAST_RUNS,
+    CycleRun,
     Expected,
-    Place,
     Until,
     Values,
     is_narrow,
@@ -162,7 +162,7 @@ def test_one_cycle_less_than_expected_is_not_enough(mean: float, sd: float, most
 
 PLACES = st.lists(
     st.builds(
-        lambda link, cycle, attempt, state: Place(link, cycle, attempt, state == "planned", state == "begun"),
+        lambda link, cycle, attempt, state: CycleRun(link, cycle, attempt, state == "planned", state == "begun"),
         st.sampled_from("ab"),
         st.integers(1, 4),
         st.integers(1, 2),
@@ -173,14 +173,14 @@ PLACES = st.lists(
 
 
 @given(places=PLACES)
-def test_only_cycles_that_nothing_has_begun_of_are_cancelled(places: list[Place]) -> None:
+def test_only_cycles_that_nothing_has_begun_of_are_cancelled(places: list[CycleRun]) -> None:
     dropped = unneeded(places)
     begun = {(each.link, each.cycle) for each in places if each.has_begun}
     for index, each in enumerate(places):
         is_whole = (each.link, each.cycle) not in begun
         assert (index in dropped) == (each.is_planned and each.attempt == 1 and is_whole)
     left = [
-        Place(each.link, each.cycle, each.attempt, each.is_planned and index not in dropped, each.has_begun)
+        CycleRun(each.link, each.cycle, each.attempt, each.is_planned and index not in dropped, each.has_begun)
         for index, each in enumerate(places)
     ]
     assert unneeded(left) == []

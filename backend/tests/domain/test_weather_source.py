@@ -9,14 +9,14 @@ import pytest
 
 from downlink.domain.errors import InvalidError
 from downlink.domain.links.weather_source import (
-    Place,
+    Position,
     Wanted,
     WeatherSource,
-    check_place,
+    check_position,
     is_pointer,
     next_ask_at,
     parts_of,
-    place_of,
+    position_of,
     read_source,
 )
 
@@ -40,8 +40,8 @@ def test_a_source_says_whom_to_ask_for_what() -> None:
         Wanted("weather.rain_mm_per_h", "mm/h", "/now/rain", 4.0),
         Wanted("weather.gust_m_per_s", "m/s", "/now/0/a~1b~0"),
     )
-    assert found.url_of(place_of(39.4699, -0.3763)) == "https://weather.example/v1?lat=39.47&lon=-0.38&key=s3cret"
-    assert found.url_of(place_of(-0.001, 0)) == "https://weather.example/v1?lat=0.00&lon=0.00&key=s3cret"
+    assert found.url_of(position_of(39.4699, -0.3763)) == "https://weather.example/v1?lat=39.47&lon=-0.38&key=s3cret"
+    assert found.url_of(position_of(-0.001, 0)) == "https://weather.example/v1?lat=0.00&lon=0.00&key=s3cret"
     assert "s3cret" not in repr(found)
 
 
@@ -85,19 +85,19 @@ def test_each_change_has_another_mark() -> None:
 
 
 def test_links_of_one_site_are_one_place() -> None:
-    assert place_of(39.4699, -0.3763) == place_of(39.4701, -0.3799) == Place(39.47, -0.38)
-    assert place_of(39.4, -0.38) != place_of(39.41, -0.38)
+    assert position_of(39.4699, -0.3763) == position_of(39.4701, -0.3799) == Position(39.47, -0.38)
+    assert position_of(39.4, -0.38) != position_of(39.41, -0.38)
 
 
 @pytest.mark.parametrize("place", [(90.1, 0), (0, 180.1), (-90.1, 0), (0, -180.1), (None, 1), (1, None)])
 def test_what_is_no_place_is_refused(place: tuple[float | None, float | None]) -> None:
     with pytest.raises(InvalidError):
-        check_place(*place)
+        check_position(*place)
 
 
 @pytest.mark.parametrize("place", [(None, None), (90, 180), (-90, -180), (0, 0)])
 def test_any_place_on_earth_or_none_is_taken(place: tuple[float | None, float | None]) -> None:
-    check_place(*place)
+    check_position(*place)
 
 
 @pytest.mark.parametrize(("failures", "minutes"), [(0, 15), (1, 15), (2, 30), (3, 60), (5, 240), (6, 360), (500, 360)])

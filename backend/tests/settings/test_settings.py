@@ -13,7 +13,7 @@ from kombu import Connection
 from pydantic import SecretStr
 from sqlalchemy import make_url
 
-from downlink.domain.links.weather_source import Place
+from downlink.domain.links.weather_source import Position
 from downlink.main import run
 from downlink.process.settings import Settings
 from downlink.storage.traces.objects import TraceStore
@@ -124,4 +124,4 @@ def test_a_weather_service_is_off_unless_it_is_named_and_its_address_is_a_secret
     source = settings.weather_source
     assert source is not None
     assert (source.name, source.every) == ("a.example", timedelta(minutes=15))
-    assert source.url_of(Place(1, 2)) == "https://a.example/?a=1.00&b=2.00&key=hunter2"
+    assert source.url_of(Position(1, 2)) == "https://a.example/?a=1.00&b=2.00&key=hunter2"

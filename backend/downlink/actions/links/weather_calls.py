@@ -15,7 +15,7 @@ from downlink.codec.weather_json import parse_reading
 from downlink.courier.weather import WeatherService
 from downlink.domain.errors import ConflictError, DownlinkError, InvalidError, UnavailableError
 from downlink.domain.links.observation import Observation
-from downlink.domain.links.weather_source import Place, next_ask_at, place_of
+from downlink.domain.links.weather_source import Position, next_ask_at, position_of
 from downlink.storage.links import link_store, weather_place_store
 from downlink.storage.tables import Link, WeatherPlace
 from downlink.storage.unit import Unit, UnitFactory
@@ -56,12 +56,14 @@ def ask(units: UnitFactory, place_id: UUID, clock: Callable[[], datetime], servi
     _tell(position, heard, stored)
 
 
-def _begin(unit: Unit, place_id: UUID, now: datetime, service: WeatherService | None) -> tuple[Place, datetime] | None:
+def _begin(
+    unit: Unit, place_id: UUID, now: datetime, service: WeatherService | None
+) -> tuple[Position, datetime] | None:
     row = weather_place_store.find(unit, place_id)
     if row is None or row.due_at > now:
         return None
     row.asked_at, row.due_at = now, _next(row, now, service)
-    return Place(row.latitude, row.longitude), now
+    return Position(row.latitude, row.longitude), now
 
 
 def _next(row: WeatherPlace, asked_at: datetime, service: WeatherService | None) -> datetime:
@@ -69,7 +71,7 @@ def _next(row: WeatherPlace, asked_at: datetime, service: WeatherService | None)
     return next_ask_at(asked_at, every, row.failures)
 
 
-def _hear(service: WeatherService | None, position: Place, clock: Callable[[], datetime]) -> Heard:
+def _hear(service: WeatherService | None, position: Position, clock: Callable[[], datetime]) -> Heard:
     try:
         if service is None:
             raise UNSET_HERE
@@ -78,7 +80,7 @@ def _hear(service: WeatherService | None, position: Place, clock: Callable[[], d
         return Heard(problem=error)
 
 
-def _store(unit: Unit, position: Place, heard: Heard, now: datetime) -> tuple[Heard, int]:
+def _store(unit: Unit, position: Position, heard: Heard, now: datetime) -> tuple[Heard, int]:
     """Give it to each link of the place. One that does not take it keeps nothing from the others."""
     stored, problem = 0, heard.problem
     for link in link_store.places(unit).get(position, []):
@@ -101,7 +103,7 @@ def _note(row: WeatherPlace, heard: Heard, now: datetime, service: WeatherServic
         row.due_at = _next(row, row.asked_at, service)
 
 
-def _tell(position: Place, heard: Heard, stored: int) -> None:
+def _tell(position: Position, heard: Heard, stored: int) -> None:
     where = {"latitude": position.latitude, "longitude": position.longitude}
     if heard.problem:
         log.warning("weather_failed", **where, problem=heard.problem.code, detail=heard.problem.message)
@@ -124,15 +126,15 @@ def try_link(units: UnitFactory, link_id: UUID, clock: Callable[[], datetime], s
     return heard
 
 
-def _place_of(link: Link) -> Place:
+def _place_of(link: Link) -> Position:
     if link.latitude is None or link.longitude is None:
         raise ConflictError(
             "place_unknown", f"Nobody has said where {link.name} is: give it a latitude and a longitude."
         )
-    return place_of(link.latitude, link.longitude)
+    return position_of(link.latitude, link.longitude)
 
 
-def _note_try(unit: Unit, position: Place, service: WeatherService, now: datetime) -> None:
+def _note_try(unit: Unit, position: Position, service: WeatherService, now: datetime) -> None:
     last = weather_place_store.last_tried_at(unit)
     if last and now - last < TRY_EVERY:
         raise ConflictError("try_too_soon", "The service was tried a moment ago; wait five seconds.")

@@ -24,7 +24,7 @@ from downlink.domain.notices.notification import (
 from downlink.storage.heartbeats import find_watched_since
 from downlink.storage.notices import channel_store, events, notification_facts, notification_store
 from downlink.storage.notices.events import Cursor
-from downlink.storage.notices.notification_facts import Happened, Place
+from downlink.storage.notices.notification_facts import CampaignLink, Happened
 from downlink.storage.tables import Channel
 from downlink.storage.unit import Unit
 
@@ -91,7 +91,7 @@ def _anybody(wishes: Mapping[UUID, Wishes], topic: Topic) -> bool:
     return any(topic in wish.topics for wish in wishes.values())
 
 
-def _failures(unit: Unit, places: Iterable[Place], wishes: Mapping[UUID, Wishes]) -> list[list[RunEnd]]:
+def _failures(unit: Unit, places: Iterable[CampaignLink], wishes: Mapping[UUID, Wishes]) -> list[list[RunEnd]]:
     """Return the series of runs that failed without a later success, each as long as a channel asks for. A success is also a reason
     to look: it lets those be counted that failed behind it."""
     most = max((wish.failures_in_row for wish in wishes.values() if Topic.FAILURES in wish.topics), default=0)
@@ -104,7 +104,7 @@ def _failures(unit: Unit, places: Iterable[Place], wishes: Mapping[UUID, Wishes]
     ]
 
 
-def _volumes(unit: Unit, carried: Iterable[Place], now: datetime) -> list[Volume]:
+def _volumes(unit: Unit, carried: Iterable[CampaignLink], now: datetime) -> list[Volume]:
     campaigns = notification_facts.campaign_volumes(unit, {queue.campaign_id for queue in carried})
     return [*campaigns, *notification_facts.link_volumes(unit, {queue.link for queue in carried}, now)]
 

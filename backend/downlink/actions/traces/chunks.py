@@ -27,7 +27,7 @@ MOST_BYTES = 2 * 2**30
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ChunkKey:
     """The address of a chunk."""
 
     run_id: UUID
@@ -46,19 +46,19 @@ class Place:
 class Checked:
     """A chunk that is what was sent, and belongs where it was sent to; its columns are checked when its trace is sealed."""
 
-    place: Place
+    place: ChunkKey
     content: bytes
     digest: bytes
     samples: int
 
 
-def check_chunk(body: bytes, sha256_hex: str, address: Place) -> Checked:
+def check_chunk(body: bytes, sha256_hex: str, address: ChunkKey) -> Checked:
     """InvalidError says what is wrong. No database is touched."""
     digest = hashlib.sha256(body)
     if digest.hexdigest() != sha256_hex.lower():
         raise InvalidError("chunk_damaged", "The chunk's SHA-256 is not the one that was sent with it; send it again.")
     header = read_header(body)
-    stated = Place(UUID(header.run_id), header.attempt, header.flow, header.point, header.sequence)
+    stated = ChunkKey(UUID(header.run_id), header.attempt, header.flow, header.point, header.sequence)
     if stated != address:
         raise InvalidError("chunk_misplaced", f"The chunk says it is {stated}, its address says {address}.")
     return Checked(address, body, digest.digest(), header.samples)

@@ -20,7 +20,7 @@ from downlink.actions.links import observations
 from downlink.actions.people.attempt_limit import counted
 from downlink.actions.runs import agent_events
 from downlink.actions.traces import chunks
-from downlink.actions.traces.chunks import Checked, Place
+from downlink.actions.traces.chunks import Checked, ChunkKey
 from downlink.api.fleet.agent_orders import order_message
 from downlink.api.fleet.idle_agents import Heard, Resting
 from downlink.api.fleet.known_agents import Known
@@ -373,7 +373,7 @@ def _store(
 
 
 def _check(run_id: UUID, attempt: int, chunk: Bundled) -> Checked | DownlinkError:
-    place = Place(run_id, attempt, chunk.flow, chunk.point, chunk.sequence)
+    place = ChunkKey(run_id, attempt, chunk.flow, chunk.point, chunk.sequence)
     try:
         return chunks.check_chunk(chunk.content, chunk.sha256, place)
     except InvalidError as error:

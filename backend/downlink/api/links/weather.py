@@ -11,7 +11,7 @@ from downlink.actions.links import weather_calls
 from downlink.api.http.deps import Clock, Config, Reader, ReadUnit, Units, may_with_link, problems
 from downlink.api.schemas.weather import WeatherPlace, WeatherState, WeatherTried, WeatherValue
 from downlink.courier.weather import WeatherService
-from downlink.domain.links.weather_source import Place
+from downlink.domain.links.weather_source import Position
 from downlink.domain.people.permission import Verb
 from downlink.storage.links import link_store, weather_place_store
 from downlink.storage.unit import Unit
@@ -38,7 +38,9 @@ def weather_state(caller: Reader, unit: ReadUnit, settings: Config) -> WeatherSt
 def _places(unit: Unit) -> list[WeatherPlace]:
     """Return the positions of links."""
     named = link_store.places(unit)
-    found = [(row, named.get(Place(row.latitude, row.longitude), [])) for row in weather_place_store.list_places(unit)]
+    found = [
+        (row, named.get(Position(row.latitude, row.longitude), [])) for row in weather_place_store.list_places(unit)
+    ]
     own = [name for name in WeatherPlace.model_fields if name != "links"]
     return [WeatherPlace(**{name: getattr(row, name) for name in own}, links=names) for row, names in found if names]
 

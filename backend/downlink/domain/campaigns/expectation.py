@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 from uuid import UUID
 
-from downlink.domain.results.metric import NAMED, place_of
+from downlink.domain.results.metric import NAMED, phase_metric_of
 
 DIGITS = (3, 4, 6, 9, 12)
 """Of a shown value: the first of these with which it is seen to lie outside."""
@@ -104,7 +104,7 @@ def sentence(outside: Iterable[Check]) -> str:
 
 
 def _sentence(check: Check) -> str:
-    phase, name = place_of(check.metric)
+    phase, name = phase_metric_of(check.metric)
     quantity = NAMED[name]
     whose = "" if check.flow is None else f" of flow {check.flow}"
     value = _shown(check, quantity.shown_factor)

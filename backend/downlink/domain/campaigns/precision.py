@@ -119,7 +119,7 @@ def _enough(until: Until, pilot: Values) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CycleRun:
     """A run of the plan. has_begun: it was started, or has ended otherwise than by being cancelled beforehand."""
 
     link: str
@@ -129,7 +129,7 @@ class Place:
     has_begun: bool
 
 
-def unneeded(places: Sequence[Place]) -> list[int]:
+def unneeded(places: Sequence[CycleRun]) -> list[int]:
     """Return the indices of the runs that are not needed once the campaign is precise enough.
 
     Planned ones of cycles of which no run on their link has begun: a cycle that has begun is a block, and is finished. Later

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from downlink.domain.errors import InvalidError
-from downlink.domain.links.weather_source import check_place
+from downlink.domain.links.weather_source import check_position
 
 MAX_SENDERS = 16
 MAX_RELAYS = 16
@@ -85,4 +85,4 @@ def check_link(link: Link) -> None:
         raise InvalidError("link_invalid", f"Link {link.name}: allowance_bytes must be above zero, or null for none.")
     if not 1 <= link.reset_day <= 28:
         raise InvalidError("link_invalid", f"Link {link.name}: reset_day must be from 1 to 28.")
-    check_place(link.latitude, link.longitude)
+    check_position(link.latitude, link.longitude)

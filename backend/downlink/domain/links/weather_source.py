@@ -28,7 +28,7 @@ _RULE = re.compile(
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Position:
     """Degrees, north and east, as they are sent."""
 
     latitude: float
@@ -69,19 +69,19 @@ class WeatherSource:
         """Another one when anything that an admin says of it is another."""
         return hashlib.sha256(repr(astuple(self)).encode()).hexdigest()
 
-    def url_of(self, place: Place) -> str:
+    def url_of(self, place: Position) -> str:
         """The address that is asked for a place."""
         north, east = (f"{degrees:.{DECIMALS}f}" for degrees in (place.latitude, place.longitude))
         return self.url.replace(FIELDS[0], north).replace(FIELDS[1], east)
 
 
-def place_of(latitude: float, longitude: float) -> Place:
+def position_of(latitude: float, longitude: float) -> Position:
     """Return a position as exactly as other hosts may learn it."""
     # `+ 0.0`: there is no place at minus zero.
-    return Place(round(latitude, DECIMALS) + 0.0, round(longitude, DECIMALS) + 0.0)
+    return Position(round(latitude, DECIMALS) + 0.0, round(longitude, DECIMALS) + 0.0)
 
 
-def check_place(latitude: float | None, longitude: float | None) -> None:
+def check_position(latitude: float | None, longitude: float | None) -> None:
     """InvalidError for half a place, and for one that is nowhere on Earth."""
     if (latitude is None) != (longitude is None):
         raise InvalidError("link_invalid", "Say both latitude and longitude, or neither.")

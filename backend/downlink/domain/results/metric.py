@@ -76,7 +76,7 @@ MOST = {each.name: each.most for each in LISTED if each.most is not None and eac
 """No metric is below zero; these have an end above too."""
 
 
-def place_of(primary: str) -> tuple[str, str]:
+def phase_metric_of(primary: str) -> tuple[str, str]:
     """Phase and metric of a primary metric's name."""
     phase, _, metric = primary.rpartition(".")
     return phase or "overall", metric

@@ -120,7 +120,7 @@ class Differing:
         return cls(len(receivers) > 1, len(senders) > 1, by_address and len(addresses) > 1)
 
 
-def place_name(link: str, way: Way, differs: Differing) -> str:
+def link_and_way(link: str, way: Way, differs: Differing) -> str:
     """Name the link of a group of runs, and its path if the campaign's runs took several."""
     words = way.words(with_receiver=differs.receivers, with_sender=differs.senders, with_addresses=differs.addresses)
     return f"{link}, {words}" if words else link

@@ -76,7 +76,7 @@ class StoredChunk:
     joined_to: int | None = None
 
     @property
-    def place(self) -> part_store.Place:
+    def place(self) -> part_store.PartKey:
         return (self.run_id, self.flow, self.point, self.sequence)
 
 
@@ -167,7 +167,7 @@ def read_chunks(unit: Unit, campaign_id: UUID, after: Key | None, limit: int) ->
         query = query.where(tuple_(*key) > tuple_(*after))
     chunks = unit.session.execute(query.order_by(*key).limit(limit), execution_options=IN_BINARY)
     return [
-        (chunk, part_store.place(parquet, url, chunk.place) if chunk.joined_to is None else None)
+        (chunk, part_store.location(parquet, url, chunk.place) if chunk.joined_to is None else None)
         for chunk, parquet, url in ((StoredChunk(*own), parquet, url) for *own, parquet, url in chunks)
     ]
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import Select, distinct, func, or_, select
 
 from downlink.domain.campaigns.campaign_state import CampaignState
-from downlink.domain.campaigns.precision import Place, Side, Until, Values
+from downlink.domain.campaigns.precision import CycleRun, Side, Until, Values
 from downlink.domain.runs.run import Reason, RunState
 from downlink.storage.campaigns.campaign_store import campaign_of
 from downlink.storage.tables import LEFT_OUT, Campaign, Metric, Run
@@ -46,12 +46,12 @@ def _of_one_way(campaign_id: UUID) -> Select[Any]:
     return select(ranked.c.id).join(usual, (usual.c.link == ranked.c.link) & (usual.c.way == ranked.c.way))
 
 
-def places(unit: Unit, campaign_id: UUID) -> dict[UUID, Place]:
+def places(unit: Unit, campaign_id: UUID) -> dict[UUID, CycleRun]:
     """Every run of the campaign as the decision sees it."""
     query = select(Run.id, Run.link, Run.cycle, Run.attempt, Run.state == RunState.PLANNED, _HAS_BEGUN)
     rows = unit.session.execute(query.where(Run.campaign_id == campaign_id))
     return {
-        id_: Place(link, cycle, attempt, is_planned, has_begun)
+        id_: CycleRun(link, cycle, attempt, is_planned, has_begun)
         for id_, link, cycle, attempt, is_planned, has_begun in rows
     }
 

@@ -14,7 +14,7 @@ from downlink.domain.campaigns.campaign_state import UNDER_WAY
 from downlink.domain.links.allowance import Allowance, month_of
 from downlink.domain.links.link import Link as DomainLink
 from downlink.domain.links.link import Orbit
-from downlink.domain.links.weather_source import Place, place_of
+from downlink.domain.links.weather_source import Position, position_of
 from downlink.domain.runs.turn import LINK
 from downlink.storage.campaigns.campaign_store import campaign_of
 from downlink.storage.results.day_store import CLOCK
@@ -73,13 +73,13 @@ def zones(unit: Unit, names: Collection[str]) -> dict[str, str]:
     return {name: zone for name, zone in unit.session.execute(query) if zone is not None}
 
 
-def places(unit: Unit) -> dict[Place, list[str]]:
+def places(unit: Unit) -> dict[Position, list[str]]:
     """The names of the links at each place, of those that say theirs."""
-    links_at: dict[Place, list[str]] = {}
+    links_at: dict[Position, list[str]] = {}
     query = select(Link.latitude, Link.longitude, Link.name).where(Link.latitude.is_not(None))
     for latitude, longitude, name in unit.session.execute(query.order_by(Link.name)):
         if latitude is not None and longitude is not None:
-            links_at.setdefault(place_of(latitude, longitude), []).append(name)
+            links_at.setdefault(position_of(latitude, longitude), []).append(name)
     return links_at
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import delete, func, or_, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
-from downlink.domain.links.weather_source import Place
+from downlink.domain.links.weather_source import Position
 from downlink.storage.tables import WeatherPlace
 from downlink.storage.unit import Unit
 
@@ -18,7 +18,7 @@ def list_places(unit: Unit) -> Sequence[WeatherPlace]:
     return unit.session.scalars(select(WeatherPlace).order_by(WeatherPlace.latitude, WeatherPlace.longitude)).all()
 
 
-def keep_places(unit: Unit, places: Collection[Place], mark: str, now: datetime) -> None:
+def keep_places(unit: Unit, places: Collection[Position], mark: str, now: datetime) -> None:
     """Insert the positions of links; delete others, but not before they would be due: one that returns is not asked about at once.
 
     What an admin has changed of the service is tried at once.
@@ -36,7 +36,7 @@ def keep_places(unit: Unit, places: Collection[Place], mark: str, now: datetime)
         unit.session.execute(delete(WeatherPlace).where(~is_wanted, WeatherPlace.due_at <= now))
 
 
-def add_place(unit: Unit, position: Place, mark: str, now: datetime) -> None:
+def add_place(unit: Unit, position: Position, mark: str, now: datetime) -> None:
     """One that is due now, unless it is there already."""
     values = {"latitude": position.latitude, "longitude": position.longitude, "mark": mark, "due_at": now}
     unit.session.execute(insert(WeatherPlace).values(values).on_conflict_do_nothing())
@@ -63,7 +63,7 @@ def find(unit: Unit, place_id: UUID) -> WeatherPlace | None:
     return unit.session.scalar(select(WeatherPlace).where(WeatherPlace.id == place_id).with_for_update())
 
 
-def find_at(unit: Unit, position: Place) -> WeatherPlace | None:
+def find_at(unit: Unit, position: Position) -> WeatherPlace | None:
     """Locked."""
     is_here = (WeatherPlace.latitude == position.latitude, WeatherPlace.longitude == position.longitude)
     return unit.session.scalar(select(WeatherPlace).where(*is_here).with_for_update())

@@ -36,7 +36,7 @@ _LOGGED = text("""
 """)
 
 
-class Place(NamedTuple):
+class CampaignLink(NamedTuple):
     """A campaign on a link."""
 
     campaign_id: UUID
@@ -57,8 +57,8 @@ class Happened(NamedTuple):
 
     until: Cursor
     ends: list[CampaignEnd]
-    ended: set[Place]
-    carried: set[Place]
+    ended: set[CampaignLink]
+    carried: set[CampaignLink]
     outside: list[Outside]
 
 
@@ -68,8 +68,8 @@ def happened_after(unit: Unit, cursor: Cursor, horizon: Cursor, limit: int) -> H
     rows = unit.session.execute(_LOGGED, values).all()
     until = Cursor(int(rows[-1].xact), rows[-1].id) if len(rows) == limit else horizon
     runs = [row for row in rows if row.kind == "run" and row.link]
-    ended = {Place(row.campaign_id, row.link) for row in runs if row.is_planned}
-    carried = {Place(row.campaign_id, row.link) for row in runs}
+    ended = {CampaignLink(row.campaign_id, row.link) for row in runs if row.is_planned}
+    carried = {CampaignLink(row.campaign_id, row.link) for row in runs}
     outside = [
         Outside(row.run_id, int(row.expectation), row.at) for row in rows if row.kind == "unexpected" and row.is_planned
     ]
@@ -83,7 +83,7 @@ def _end(unit: Unit, row: Row[*tuple[object, ...]]) -> CampaignEnd:
     return CampaignEnd(row.id, row.campaign_id, row.name, row.owner_id, CampaignState(row.state), row.at, runs)
 
 
-def failures_since_success(unit: Unit, queue: Place, most: int) -> list[RunEnd]:
+def failures_since_success(unit: Unit, queue: CampaignLink, most: int) -> list[RunEnd]:
     """Return a campaign's first runs on a link that failed since one succeeded last, in their order.
 
     None behind a run that is measured and not judged yet: it may turn out to be a success between them.

@@ -19,7 +19,7 @@ from downlink.storage.tables import Chunk, TraceFolder
 from downlink.storage.traces.objects import Folder, Kept
 from downlink.storage.unit import Unit
 
-Place = tuple[UUID, int, str, int]
+PartKey = tuple[UUID, int, str, int]
 """A part by run, flow, point and the sequence of its first chunk."""
 PATIENCE = timedelta(hours=1)
 """Longer than any unit of work, and than any job may take."""
@@ -28,7 +28,7 @@ HAS_PARQUET = Chunk.parquet.is_not(None) | Chunk.folder_id.is_not(None)
 _IS_NAMED = exists().where(Chunk.folder_id == TraceFolder.id)
 
 
-def place(parquet: bytes | None, folder_url: str | None, part: Sequence[Any]) -> Kept:
+def location(parquet: bytes | None, folder_url: str | None, part: Sequence[Any]) -> Kept:
     """Return where a part's Parquet is, by the row of its first chunk."""
     if parquet is not None:
         return parquet
@@ -37,7 +37,7 @@ def place(parquet: bytes | None, folder_url: str | None, part: Sequence[Any]) ->
     return f"{folder_url}/{_name(part)}"
 
 
-def keep(unit: Unit, part: Place, parquet: bytes) -> Mapping[str, Any]:
+def keep(unit: Unit, part: PartKey, parquet: bytes) -> Mapping[str, Any]:
     """Keep it where this server keeps new traces; what is to be in the row. UnavailableError when the store is away."""
     if unit.store.root is None:
         return {"parquet": parquet, "folder_id": None, "parquet_bytes": len(parquet)}
@@ -93,7 +93,7 @@ def move_parts(unit: Unit, run_id: UUID) -> int:
         own = (Chunk.run_id == run_id, Chunk.flow == flow, Chunk.point == point, Chunk.sequence == sequence)
         where = select(Chunk.parquet, TraceFolder.url).outerjoin(TraceFolder).where(*own)
         parquet, url = unit.session.execute(where).one()
-        content = next(unit.store.contents([place(parquet, url, (run_id, flow, point, sequence))]))
+        content = next(unit.store.contents([location(parquet, url, (run_id, flow, point, sequence))]))
         kept = keep(unit, (run_id, flow, point, sequence), content)
         unit.session.execute(update(Chunk).where(*own).values(**kept))
     return len(rows)

@@ -71,7 +71,7 @@ def chunks_of(unit: Unit, run_id: UUID, flow: int, point: str) -> Iterator[Packe
         query, execution_options={"yield_per": FETCHED, **IN_BINARY}
     ):
         if packed is None:
-            sealed = part_store.place(parquet, url, (run_id, flow, point, sequence))
+            sealed = part_store.location(parquet, url, (run_id, flow, point, sequence))
             continue
         if sealed is not None:
             yield SealedPart(next(unit.store.contents([sealed])))
@@ -148,7 +148,7 @@ def _places(unit: Unit, run_id: UUID, flow: int, point: str) -> Iterator[Kept]:
         rows = unit.session.execute(_sealed(run_id, flow, point).where(Chunk.sequence > last).limit(FETCHED)).all()
         is_last = len(rows) < FETCHED
         for last, parquet, url in rows:
-            yield part_store.place(parquet, url, (run_id, flow, point, last))
+            yield part_store.location(parquet, url, (run_id, flow, point, last))
 
 
 def part_sequences(unit: Unit, run_id: UUID, flow: int, point: str) -> list[int]:
@@ -160,7 +160,7 @@ def part_sequences(unit: Unit, run_id: UUID, flow: int, point: str) -> list[int]
 def part_places(unit: Unit, run_id: UUID, flow: int, point: str, parts: Sequence[int]) -> list[Kept]:
     """Return where the Parquet of the existing ones of these parts is."""
     rows = unit.session.execute(_sealed(run_id, flow, point).where(Chunk.sequence.in_(parts)))
-    return [part_store.place(parquet, url, (run_id, flow, point, at)) for at, parquet, url in rows]
+    return [part_store.location(parquet, url, (run_id, flow, point, at)) for at, parquet, url in rows]
 
 
 def _sealed(run_id: UUID, flow: int, point: str) -> Select[int, bytes | None, str]:
@@ -170,7 +170,7 @@ def _sealed(run_id: UUID, flow: int, point: str) -> Select[int, bytes | None, st
     )
 
 
-def add_part(unit: Unit, address: part_store.Place, samples: Sequence[int], parquet: bytes, now: datetime) -> None:
+def add_part(unit: Unit, address: part_store.PartKey, samples: Sequence[int], parquet: bytes, now: datetime) -> None:
     """Store chunks that nobody uploaded, of so many samples each, as one part: their digest is that of its Parquet."""
     run_id, flow, point, first = address
     own = {"run_id": run_id, "flow": flow, "point": point, "sha256": sha256(parquet).digest(), "stored_at": now}

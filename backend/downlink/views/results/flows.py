@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from downlink.domain.runs.way import Differing, Way, place_name
+from downlink.domain.runs.way import Differing, Way, link_and_way
 from downlink.storage.campaigns import campaign_store
 from downlink.storage.results import report_store
 from downlink.storage.tables import Run, RunFlow
@@ -49,7 +49,7 @@ def _places(runs: Sequence[Run], *, by_address: bool) -> dict[UUID, str]:
     for run in runs:
         by_link.setdefault(run.link, set()).add(ways[run.id])
     differs = {link: Differing.among(found, by_address=by_address) for link, found in by_link.items()}
-    return {run.id: place_name(run.link, ways[run.id], differs[run.link]) for run in runs}
+    return {run.id: link_and_way(run.link, ways[run.id], differs[run.link]) for run in runs}
 
 
 def places_of(flows: Flows) -> dict[UUID, str]:

@@ -11,7 +11,7 @@ import orjson
 from downlink.analysis.intervals import plain
 from downlink.analysis.values import RunValues, compare_runs, values_from
 from downlink.domain.errors import InvalidError, NotFoundError
-from downlink.domain.results.metric import place_of
+from downlink.domain.results.metric import phase_metric_of
 from downlink.storage.campaigns import campaign_store
 from downlink.storage.tables import Campaign
 from downlink.storage.unit import Unit
@@ -76,7 +76,7 @@ def statistics_against(unit: Unit, campaign_id: UUID, baseline: str, phase: str 
     spec = campaign_store.campaign_of(campaign)
     if phase is not None:
         check_phase(phase, spec.phases.names)
-    primary = [place_of(name) for name in spec.primary_metrics]
+    primary = [phase_metric_of(name) for name in spec.primary_metrics]
     found = compare_runs(
         _in_phase(stored_sides(unit, campaign_id), phase, primary),
         baseline,
