@@ -20,7 +20,7 @@ from bench.timing import timed_s
 from downlink.actions.campaigns.cancellation import finish_cancelled
 from downlink.actions.campaigns.retention import remove_some
 from downlink.api.http.deps import read_clock
-from downlink.storage.runs.run_store import left_of_cancelled
+from downlink.storage.runs.plan_store import left_of_cancelled
 from downlink.storage.tables import Run, RunFlow, RunHost
 from downlink.storage.unit import UnitFactory
 from tests.fixtures.api_process import API, ApiProcess, running_api

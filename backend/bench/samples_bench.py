@@ -17,7 +17,7 @@ from downlink.actions.campaigns.archive_read import load_archive
 from downlink.api.http.answers import json_response
 from downlink.codec.parquet import Ints, columns_to_parquet
 from downlink.domain.traces.point import Point
-from downlink.storage.runs import run_store
+from downlink.storage.runs import run_details
 from downlink.storage.traces import trace_store
 from downlink.storage.unit import Unit, UnitFactory
 from downlink.views.traces.samples import Wanted, samples
@@ -59,7 +59,7 @@ def answer(units: UnitFactory, run_id: UUID, wanted: Wanted) -> bytes:
 def add_trace(unit: Unit, acks: int) -> UUID:
     """A flow more for a run of the shipped example, in parts as sealing makes them."""
     campaign, _ = load_archive(unit, ARCHIVE.read_bytes())
-    run_id = run_store.list_runs(unit, campaign, None, 1, 0)[0][0].run.id
+    run_id = run_details.list_runs(unit, campaign, None, 1, 0)[0][0].run.id
     columns, now = drawn(acks), datetime.now(UTC)
     for first in range(0, acks, PART):
         held = {name: values[first : first + PART] for name, values in columns.items()}

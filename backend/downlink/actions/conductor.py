@@ -31,7 +31,7 @@ from downlink.storage import heartbeats
 from downlink.storage.campaigns import campaign_store, line_store, trigger_store
 from downlink.storage.links import link_store
 from downlink.storage.results.reanalysis_store import JOB as REANALYSE
-from downlink.storage.runs import leases, planned, run_store
+from downlink.storage.runs import active_runs, leases, plan_store, planned, run_store, volumes
 from downlink.storage.runs.planned import Head, Queue
 from downlink.storage.unit import READ_ONLY, Unit, UnitFactory, try_lock
 
@@ -50,7 +50,7 @@ def tick(units: UnitFactory, now: datetime, source: WeatherSource | None = None)
     with units() as unit:
         if heartbeats.beat(unit, CONDUCTOR, now).since == now:
             # The first pass after a break, or after the clock was set: what was noted before may be wrong now.
-            run_store.wake_active_runs(unit, now)
+            active_runs.wake_active_runs(unit, now)
             planned.wake_all_links(unit)
     with units() as unit:
         ids = runs_with_a_step(unit, now)
@@ -82,9 +82,9 @@ def runs_with_a_step(unit: Unit, now: datetime) -> list[UUID]:
     """Return the active runs that are due for a step; the others get a new moment to wait for."""
     turns = {
         run_id: decide(view, now)
-        for run_id, view in run_store.views(unit, run_store.due_active_runs(unit, now), now).items()
+        for run_id, view in active_runs.views(unit, active_runs.due_active_runs(unit, now), now).items()
     }
-    run_store.set_wakes(unit, {run_id: turn.until for run_id, turn in turns.items() if isinstance(turn, Wait)})
+    active_runs.set_wakes(unit, {run_id: turn.until for run_id, turn in turns.items() if isinstance(turn, Wait)})
     return [run_id for run_id, turn in turns.items() if not isinstance(turn, Wait)]
 
 
@@ -119,7 +119,7 @@ def lease_due(unit: Unit, now: datetime) -> None:
         queues, missed = decided.used_up, missed + len(misses)
         # Where one has missed its time others have, too. That it gave the link back now is what they find, however many they are.
         most = max(1, MOST_MISSED // max(1, len(queues)))
-    run_store.set_wakes(unit, wakes)
+    active_runs.set_wakes(unit, wakes)
     if leased:
         _start(unit, leased, now)
 
@@ -177,7 +177,7 @@ def _contenders(unit: Unit, heads: Sequence[Head], now: datetime) -> list[Conten
         unit, [head.id for head in heads if specs[head.queue[0]].timetable.pause_s > 0]
     )
     limited = {id_: spec for id_, spec in specs.items() if spec.limits.bytes is not None}
-    used, opened, beside = run_store.used_bytes(unit, limited), *_reserved(unit, limited)
+    used, opened, beside = volumes.used_bytes(unit, limited), *_reserved(unit, limited)
     known = link_store.domain_links(unit, names)
     allowances = link_store.allowances(unit, names, now)
     zones = link_store.zones(unit, {head.turn.link for head in heads if specs[head.queue[0]].timetable.hours})
@@ -250,7 +250,7 @@ def _start(unit: Unit, leased: Mapping[UUID, tuple[Contender, Lease]], now: date
 
 def resend_lost(unit: Unit, now: datetime) -> None:
     """Send the jobs that are due and were lost or never sent; end a run whose job fails again and again."""
-    for run in run_store.lost_jobs(unit, now, RESEND):
+    for run in active_runs.lost_jobs(unit, now, RESEND):
         if run.tries >= MAX_TRIES and run.needs == REANALYSE:
             log.error("reanalysis_given_up", run_id=str(run.id))  # its older numbers stay, with their version
             progress.reanalysed(unit, [run], now)
@@ -264,7 +264,7 @@ def resend_lost(unit: Unit, now: datetime) -> None:
     for campaign in campaign_store.stale_reports(unit, now, RESEND):
         campaign.report_sent_at = now
         unit.enqueue("report", campaign.id)
-        ended_at = run_store.last_end_in_campaign(unit, campaign.id)
+        ended_at = plan_store.last_end_in_campaign(unit, campaign.id)
         if campaign.ended_at is None and ended_at and ended_at < now - REPORT_PATIENCE:
             log.error("report_overdue", campaign_id=str(campaign.id))
             complete_campaign(unit, campaign.id, now)

@@ -21,7 +21,7 @@ from downlink.domain.campaigns.campaign_state import CampaignState
 from downlink.domain.runs.run import ACTIVE, Ending, Reason, RunState
 from downlink.stack.process import wait_until
 from downlink.storage.campaigns.campaign_store import find_campaign
-from downlink.storage.runs import planned, run_store
+from downlink.storage.runs import plan_store, planned, run_store
 from downlink.storage.unit import Unit, UnitFactory
 from downlink.views.results.tables import TableName, campaign_csv
 from tests.actions.test_faults import ONE, pair
@@ -86,7 +86,7 @@ def test_a_campaign_is_cancelled_as_if_its_runs_were_stopped_one_by_one(lab: Lab
     campaign, now = many_kinds(lab), lab.now()
 
     def one_by_one(unit: Unit) -> None:
-        unfinished = list(run_store.lock_unfinished(unit, campaign))
+        unfinished = list(plan_store.lock_unfinished(unit, campaign))
         row = find_campaign(unit, campaign, is_locked=True)
         row.ended_at = now
         set_state(unit, row, CampaignState.CANCELLED, now)
@@ -111,7 +111,7 @@ def test_of_very_many_planned_runs_the_tick_ends_the_rest(lab: Lab, monkeypatch:
         lab.tick()
     assert lab.call("GET", f"/campaigns/{campaign}")["counts"]["planned"] == 0
     with lab.units() as unit:
-        assert run_store.left_of_cancelled(unit) == []
+        assert plan_store.left_of_cancelled(unit) == []
 
 
 def test_a_run_that_began_while_its_campaign_was_cancelled_is_stopped(lab: Lab) -> None:
@@ -127,7 +127,7 @@ def test_some_planned_runs_end_at_once_as_they_would_one_by_one(lab: Lab) -> Non
     """The cycles that this closes want a report, or not."""
     campaign, now, draw = many_kinds(lab), lab.now(), random.Random(1)
     with lab.units() as unit:
-        states = run_store.lock_unfinished(unit, campaign)
+        states = plan_store.lock_unfinished(unit, campaign)
     waiting = [run_id for run_id, state in states.items() if state is RunState.PLANNED]
     reports = set()
     for some in (waiting, *(draw.sample(waiting, draw.randint(1, len(waiting))) for _ in range(25))):
@@ -139,7 +139,7 @@ def test_some_planned_runs_end_at_once_as_they_would_one_by_one(lab: Lab) -> Non
                 progress.finish(unit, run, ending.state, now, ending.reason, ending.detail)
 
         def at_once(unit: Unit, some: Sequence[UUID] = some, ending: Ending = ending) -> None:
-            run_store.lock_unfinished(unit, campaign)
+            plan_store.lock_unfinished(unit, campaign)
             progress.end_planned(unit, campaign, dict.fromkeys(some, ending), now)
 
         found = left_by(lab, at_once)

@@ -36,7 +36,7 @@ from downlink.storage.campaigns.archive_rows import (
 )
 from downlink.storage.results import judgement_store as judged
 from downlink.storage.results import report_store
-from downlink.storage.runs import run_store as runs
+from downlink.storage.runs import run_store
 from downlink.storage.unit import Unit, lock
 
 FORMATS = ("dl-archive/1", FORMAT)
@@ -166,7 +166,7 @@ def _judge_missing(unit: Unit, rows: dict[str, list[dict[str, Any]]]) -> None:
     for row in rows["runs"] if missing else ():
         if row.get("traces_removed_at"):
             continue
-        opened = open_run(unit, runs.get_run(unit, UUID(row["id"])))
+        opened = open_run(unit, run_store.get_run(unit, UUID(row["id"])))
         judged.replace(unit, [opened.run.id], judge(opened, missing))
 
 

@@ -16,7 +16,7 @@ from downlink.domain.campaigns.campaign_state import ENDED
 from downlink.domain.errors import ConflictError
 from downlink.storage.campaigns import campaign_store
 from downlink.storage.campaigns.archive_rows import ARCHIVED, SECONDS, Key, StoredChunk, read_chunks, read_page
-from downlink.storage.runs import run_store
+from downlink.storage.runs import plan_store
 from downlink.storage.unit import UnitFactory
 
 FORMAT = "dl-archive/2"
@@ -34,7 +34,7 @@ def write_archive(units: UnitFactory, campaign_id: UUID) -> Iterator[bytes]:
     """
     with units(is_read_only=True) as unit:
         campaign = campaign_store.find_campaign(unit, campaign_id)
-        if campaign.state not in ENDED or run_store.unfinished_in_campaign(unit, campaign_id):
+        if campaign.state not in ENDED or plan_store.unfinished_in_campaign(unit, campaign_id):
             raise ConflictError(
                 "campaign_not_ended",
                 f"{campaign.name} has not ended; archive it when all its runs have, or cancel it first.",

@@ -36,7 +36,7 @@ from downlink.storage.campaigns import campaign_store, line_store, trigger_store
 from downlink.storage.campaigns.single_row import take_own
 from downlink.storage.links import link_store, observation_store
 from downlink.storage.notices.events import add_event
-from downlink.storage.runs import run_store
+from downlink.storage.runs import plan_store
 from downlink.storage.runs.last_runs import last_runs
 from downlink.storage.runs.planned import lock_planned_runs, planned_dues, set_dues, wake_links
 from downlink.storage.unit import Unit
@@ -216,7 +216,7 @@ def resume_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     if campaign_store.campaign_of(row).timetable.is_clocked:
         _move_planned(unit, row, now)
     else:
-        run_store.postpone_planned(unit, campaign_id, now - (row.paused_at or now))
+        plan_store.postpone_planned(unit, campaign_id, now - (row.paused_at or now))
     row.paused_at, row.resumed_at = None, now
     wake_links(unit, campaign_store.campaign_of(row).links)
     order_work(unit)
@@ -243,7 +243,7 @@ def cancel_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
             "campaign_state", f"This campaign is {row.state}; only one that is running or paused can be cancelled."
         )
     # Runs first, campaign after: the order in which every run that ends takes its locks.
-    run_store.lock_unfinished(unit, campaign_id, CANCELLED_AT_ONCE)
+    plan_store.lock_unfinished(unit, campaign_id, CANCELLED_AT_ONCE)
     row = _in_state(unit, campaign_id, CampaignState.RUNNING, CampaignState.PAUSED)
     row.ended_at = now
     set_state(unit, row, CampaignState.CANCELLED, now)

@@ -21,7 +21,7 @@ from downlink.domain.moment import moment_text
 from downlink.storage import tables
 from downlink.storage.fleet.agent_store import agents_by_name, pause_of
 from downlink.storage.links import link_store
-from downlink.storage.runs import leases, run_store
+from downlink.storage.runs import leases, plan_store
 from downlink.storage.unit import Unit
 
 
@@ -46,7 +46,7 @@ def plan_now(
             start_s=max(0.0, (run.due_at - now).total_seconds()),
             end_s=max(0.0, (run.due_at - now).total_seconds()) + run.expected_s,
         )
-        for run in run_store.booked_runs(unit)
+        for run in plan_store.booked_runs(unit)
     ]
     wanted = {agent for link in known.values() for agent in link.agents}
     wanted.update(agent for booking in bookings for agent in booking.agents)

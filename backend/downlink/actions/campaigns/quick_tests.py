@@ -22,7 +22,7 @@ from downlink.storage import tables
 from downlink.storage.advisory_lock import order_work
 from downlink.storage.campaigns import campaign_store
 from downlink.storage.links import link_store
-from downlink.storage.runs import run_store
+from downlink.storage.runs import plan_store
 from downlink.storage.runs.planned import wake_links
 from downlink.storage.unit import Unit
 
@@ -41,7 +41,7 @@ def start_quick_test(unit: Unit, link_id: UUID, sender: int, now: datetime) -> t
     campaign = campaign_from_dict(quick_file(link, sender))
     plan, _ = plan_now(unit, campaign, now, {link.name: link})
     refuse_blocked(plan)
-    number = run_store.last_cycle(unit, row.id) + 1 if row else 1
+    number = plan_store.last_cycle(unit, row.id) + 1 if row else 1
     row = _keep(unit, row, link, number, plan.estimate, now)
     planned = replace(plan.runs[0], cycle=number)
     run = add_planned_run(unit, row.id, campaign.conditions[0], link, planned, now, campaign.timetable.seed)
@@ -54,7 +54,7 @@ def start_quick_test(unit: Unit, link_id: UUID, sender: int, now: datetime) -> t
 def _refuse_under_way(unit: Unit, row: tables.Campaign | None) -> None:
     if row is None:
         return
-    if unfinished := run_store.lock_unfinished(unit, row.id):
+    if unfinished := plan_store.lock_unfinished(unit, row.id):
         raise ConflictError(
             "quick_test_under_way",
             "The last quick test on this link has not ended; wait for it, or cancel it.",

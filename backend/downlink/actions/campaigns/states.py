@@ -13,7 +13,7 @@ from downlink.domain.errors import ConflictError
 from downlink.storage import tables
 from downlink.storage.campaigns import campaign_store, trigger_store
 from downlink.storage.notices.events import add_event
-from downlink.storage.runs import run_store
+from downlink.storage.runs import plan_store
 from downlink.storage.unit import Unit
 
 log = structlog.get_logger()
@@ -29,7 +29,7 @@ def set_state(unit: Unit, row: tables.Campaign, state: CampaignState, now: datet
 def complete_campaign(unit: Unit, campaign_id: UUID, now: datetime) -> None:
     """End a campaign all of whose runs have ended; it must be called with their report, so that who sees the end sees all."""
     row = campaign_store.find_campaign(unit, campaign_id, is_locked=True)
-    if row.state in UNDER_WAY and run_store.unfinished_in_campaign(unit, row.id) == 0 and not _waits(unit, row, now):
+    if row.state in UNDER_WAY and plan_store.unfinished_in_campaign(unit, row.id) == 0 and not _waits(unit, row, now):
         row.ended_at = now
         set_state(unit, row, CampaignState.COMPLETE, now)
         log.info("campaign_complete", campaign_id=str(row.id))
@@ -44,7 +44,7 @@ def _waits(unit: Unit, row: tables.Campaign, now: datetime) -> bool:
 def check_deletable(unit: Unit, campaign_id: UUID) -> None:
     """ConflictError for one that is under way."""
     row = campaign_store.find_campaign(unit, campaign_id, is_locked=True)
-    if row.state not in (CampaignState.DRAFT, *ENDED) or run_store.unfinished_in_campaign(unit, row.id):
+    if row.state not in (CampaignState.DRAFT, *ENDED) or plan_store.unfinished_in_campaign(unit, row.id):
         raise ConflictError("campaign_under_way", _under_way(row))
 
 

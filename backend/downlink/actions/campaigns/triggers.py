@@ -39,7 +39,7 @@ from downlink.storage.campaigns.single_row import find_own, take_own
 from downlink.storage.links import link_store
 from downlink.storage.notices.events import add_event
 from downlink.storage.results import report_store
-from downlink.storage.runs import run_store
+from downlink.storage.runs import plan_store, volumes
 from downlink.storage.runs.planned import wake_links
 from downlink.storage.tables import Campaign as CampaignRow
 from downlink.storage.tables import Trigger as TriggerRow
@@ -124,14 +124,14 @@ def _not_ready(unit: Unit, campaign: CampaignRow, spec: Campaign, now: datetime)
     start = spec.timetable.start
     if start and now < start.after_days(0):
         return f"The campaign is to start at {start}."
-    if run_store.unfinished_in_campaign(unit, campaign.id):
+    if plan_store.unfinished_in_campaign(unit, campaign.id):
         return "Runs of the last firing have not ended."
     return None
 
 
 def _plan(unit: Unit, campaign: CampaignRow, spec: Campaign, known: Mapping[str, Link], now: datetime) -> Plan:
     """The timetable once, from now on, its cycles counted on."""
-    before = run_store.last_cycle(unit, campaign.id)
+    before = plan_store.last_cycle(unit, campaign.id)
     once = replace(spec.timetable, start=None, repeat=None, seed=spec.timetable.seed + before)
     plan, _ = plan_now(unit, replace(spec, timetable=once), now, known)
     return replace(plan, runs=tuple(replace(run, cycle=run.cycle + before) for run in plan.runs))
@@ -144,7 +144,7 @@ def _unplannable(unit: Unit, campaign: CampaignRow, spec: Campaign, plan: Plan) 
         return " ".join(each.message for each in beyond)[:MOST_SHOWN]
     if not plan.runs or plan.runs[0].due_s > SLACK_S:
         return "The opening hours leave no time for its runs now."
-    used = run_store.used_bytes(unit, [campaign.id]).get(campaign.id, 0)
+    used = volumes.used_bytes(unit, [campaign.id]).get(campaign.id, 0)
     if spec.limits.bytes is not None and used + plan.estimate.bytes > spec.limits.bytes:
         left = max(0, spec.limits.bytes - used)
         return f"Its runs may take {plan.estimate.bytes / 1e6:,.0f} MB, and {left / 1e6:,.0f} MB are left of the campaign's limit."

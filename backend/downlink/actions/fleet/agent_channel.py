@@ -28,7 +28,7 @@ from downlink.domain.runs.run import ACTIVE, LATEST_START_S, Ending, HostPhase, 
 from downlink.storage.campaigns.campaign_store import campaign_of
 from downlink.storage.fleet.agent_store import agents_by_name
 from downlink.storage.notices.events import add_event
-from downlink.storage.runs import leases, run_store
+from downlink.storage.runs import active_runs, leases, run_store
 from downlink.storage.runs.planned import wake_links_of
 from downlink.storage.tables import Agent, Campaign, Run, RunFlow, RunHost
 from downlink.storage.traces import uploads
@@ -88,14 +88,14 @@ def hear(unit: Unit, agent: Agent, report: AgentReport, poll: dict[str, Any], no
 def _facts_of_host(unit: Unit, agent: Agent, facts: dict[str, Any]) -> dict[str, Any]:
     """Return the host's facts in a poll. The data address stays as it was while the agent holds a run: others were told it."""
     known = agent.host.get("data_host")
-    if facts["data_host"] == known or known is None or run_store.run_of_agent(unit, agent.name) is None:
+    if facts["data_host"] == known or known is None or active_runs.run_of_agent(unit, agent.name) is None:
         return facts
     return {**facts, "data_host": known}
 
 
 def locked_run(unit: Unit, agent: Agent) -> tuple[Run, RunHost] | None:
     unit.session.flush()
-    current = run_store.run_of_agent(unit, agent.name)
+    current = active_runs.run_of_agent(unit, agent.name)
     if current is None:
         return None
     run = run_store.get_run(unit, current[0].id, is_locked=True)
@@ -163,7 +163,7 @@ def _sent_by(unit: Unit, run: Run, host: RunHost) -> frozenset[int]:
 
 def next_order(unit: Unit, agent: Agent, report: AgentReport, now: datetime) -> OrderFacts | None:
     """The order that follows from the agent's report and its run's state. Cheap: asked again while a poll is held."""
-    current = run_store.run_of_agent(unit, agent.name)
+    current = active_runs.run_of_agent(unit, agent.name)
     assignment = _assignment(*current, now) if current else None
     order = decide_order(report, assignment, _spooled(unit, agent, report, now))
     if order is None or (order.kind is OrderKind.PREPARE and not _has_tickets(unit, agent, order.run_id, now)):
@@ -175,7 +175,7 @@ def holds_upload(unit: Unit, agent: Agent, report: AgentReport) -> bool:
     """Return whether the agent uploads chunks of a run that is over while another run holds a link that they cross, or its host."""
     if report.status is not AgentStatus.UPLOADING or report.run_id is None:
         return False
-    own = run_store.run_of_agent(unit, agent.name)
+    own = active_runs.run_of_agent(unit, agent.name)
     if own and own[0].id == report.run_id:
         return False  # the run itself holds them, and waits for its samples
     run = unit.session.get(Run, report.run_id)
@@ -192,7 +192,7 @@ def _spooled(unit: Unit, agent: Agent, report: AgentReport, now: datetime) -> di
     named = {*report.spool, *([report.run_id] if report.run_id else [])}
     if not named:
         return {}
-    known = run_store.runs_at_agent(unit, agent.name, named)
+    known = active_runs.runs_at_agent(unit, agent.name, named)
     return {run_id: _fate(unit, *known[run_id], now) if run_id in known else Spooled.FORGOTTEN for run_id in named}
 
 

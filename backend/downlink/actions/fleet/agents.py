@@ -15,7 +15,7 @@ from downlink.domain.people.access import Actor
 from downlink.storage.fleet import agent_store
 from downlink.storage.notices.events import add_event
 from downlink.storage.people import access_store
-from downlink.storage.runs import run_store
+from downlink.storage.runs import active_runs
 from downlink.storage.runs.planned import wake_links_of
 from downlink.storage.tables import Agent, Enrolment
 from downlink.storage.unit import Unit
@@ -77,7 +77,7 @@ def _refuse_taken(agent: Agent | None) -> None:
 def revoke_agent(unit: Unit, agent_id: UUID, now: datetime, *, actor: Actor) -> None:
     """Its next call is refused. A run in its hands must be cancelled first."""
     agent = _get(unit, agent_id)
-    if run_store.run_of_agent(unit, agent.name):
+    if active_runs.run_of_agent(unit, agent.name):
         raise ConflictError("agent_busy", f"{agent.name} is in a run; cancel the run or wait for its end.")
     agent.revoked_at = now
     access_store.audit(unit, now, actor, "revoke_agent", agent.name, agent.id)

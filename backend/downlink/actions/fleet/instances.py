@@ -10,7 +10,7 @@ from downlink.domain.fleet.agent import AgentStatus, is_present
 from downlink.domain.fleet.instance import Instance, both_named, takes_over
 from downlink.domain.moment import moment_text
 from downlink.storage.notices.events import add_event
-from downlink.storage.runs import run_store
+from downlink.storage.runs import active_runs
 from downlink.storage.tables import Agent
 from downlink.storage.unit import Unit
 
@@ -73,7 +73,7 @@ def rival_of(agent: Agent, now: datetime) -> str | None:
 
 
 def _is_there(unit: Unit, agent: Agent, now: datetime) -> bool:
-    run = run_store.run_of_agent(unit, agent.name)
+    run = active_runs.run_of_agent(unit, agent.name)
     is_in_run = run is not None and run[0].id == agent.run_id
     return is_present(AgentStatus(agent.status), agent.last_seen_at, is_in_run, now)
 

@@ -19,7 +19,7 @@ from downlink.storage.advisory_lock import order_work
 from downlink.storage.campaigns import campaign_store
 from downlink.storage.notices.events import add_event
 from downlink.storage.results import reanalysis_store
-from downlink.storage.runs import run_store
+from downlink.storage.runs import run_details, run_store
 from downlink.storage.tables import Run
 from downlink.storage.unit import Unit
 
@@ -55,7 +55,7 @@ def analyse_again(unit: Unit, campaign_id: UUID, now: datetime) -> int:
     """All of it here and now, without a worker; how many runs that are."""
     campaign_store.find_campaign(unit, campaign_id)
     refuse_without_traces(unit, campaign_id, UNREPEATABLE)
-    analysed = [row.run for row in run_store.all_runs(unit, campaign_id) if row.run.analysis_version is not None]
+    analysed = [row.run for row in run_details.all_runs(unit, campaign_id) if row.run.analysis_version is not None]
     for at in range(0, len(analysed), RUNS_A_JOB):
         _judge(unit, analysed[at : at + RUNS_A_JOB], now)
     campaign_store.want_report(unit, campaign_id)

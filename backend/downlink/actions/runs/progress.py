@@ -28,7 +28,7 @@ from downlink.domain.runs.run import (
 from downlink.storage.campaigns import campaign_store
 from downlink.storage.notices.events import add_event, add_run_events
 from downlink.storage.results import reanalysis_store
-from downlink.storage.runs import leases, planned, run_store
+from downlink.storage.runs import active_runs, leases, plan_store, planned, run_store
 from downlink.storage.tables import Run
 from downlink.storage.unit import Unit
 
@@ -46,7 +46,7 @@ log = structlog.get_logger()
 def advance(unit: Unit, run: Run, now: datetime) -> None:
     """Carry out every step that is due. The run must be locked."""
     unit.session.flush()
-    while not isinstance(step := decide(run_store.views(unit, [run.id], now)[run.id], now), Wait):
+    while not isinstance(step := decide(active_runs.views(unit, [run.id], now)[run.id], now), Wait):
         _apply(unit, run, step, now)
         unit.session.flush()
     # A look that has moved to later is not written down at every poll: the tick looks in vain once, and notes it.
@@ -153,7 +153,7 @@ def finish(unit: Unit, run: Run, state: RunState, now: datetime, reason: str | N
     if (
         not is_late
         and campaign.state != CampaignState.CANCELLED
-        and is_retried(state, reason, run.attempt, attempts, run_store.count_passing(unit, run))
+        and is_retried(state, reason, run.attempt, attempts, plan_store.count_passing(unit, run))
     ):
         retry(unit, run, now)
     unit.session.flush()
@@ -162,7 +162,7 @@ def finish(unit: Unit, run: Run, state: RunState, now: datetime, reason: str | N
 
 def _takes_its_place(unit: Unit, run: Run, now: datetime) -> bool:
     """Return whether no later attempt has begun; one that only waits for its turn is no longer needed."""
-    later = run_store.later_attempts(unit, run)
+    later = plan_store.later_attempts(unit, run)
     if any(attempt.state not in (RunState.PLANNED, RunState.CANCELLED, RunState.MISSED) for attempt in later):
         return False
     for attempt in later:
@@ -199,11 +199,11 @@ def close(unit: Unit, run: Run) -> None:
 
     So does the first complete run of each condition on a link: people look at it long before the first cycle closes.
     """
-    if run_store.unfinished_in_cycle(unit, run):
-        if run.state == RunState.COMPLETE and run_store.is_first_complete(unit, run):
+    if plan_store.unfinished_in_cycle(unit, run):
+        if run.state == RunState.COMPLETE and plan_store.is_first_complete(unit, run):
             campaign_store.want_report(unit, run.campaign_id)
         return
-    if closes_with_report(run.cycle) or run_store.unfinished_in_campaign(unit, run.campaign_id) == 0:
+    if closes_with_report(run.cycle) or plan_store.unfinished_in_campaign(unit, run.campaign_id) == 0:
         campaign_store.want_report(unit, run.campaign_id)
 
 
@@ -233,7 +233,7 @@ def end_planned(unit: Unit, campaign_id: UUID, endings: Mapping[UUID, Ending], n
     if not endings:
         return
     unit.session.flush()
-    cycles = run_store.end_planned(unit, endings, now)
+    cycles = plan_store.end_planned(unit, endings, now)
     planned.wake_links(unit, {link for link, _ in cycles})
     texts = {
         run_id: {"run_state": each.state, "reason": each.reason, "detail": each.detail}
@@ -244,7 +244,7 @@ def end_planned(unit: Unit, campaign_id: UUID, endings: Mapping[UUID, Ending], n
     log.info("planned_runs_ended", campaign_id=str(campaign_id), reasons=reasons, runs=len(endings))
     # The lock orders runs that end together, as in `finish`.
     campaign_store.find_campaign(unit, campaign_id, is_locked=True)
-    still_open = run_store.open_cycles(unit, campaign_id)
+    still_open = plan_store.open_cycles(unit, campaign_id)
     if not still_open or any(closes_with_report(cycle) for _, cycle in cycles - still_open):
         campaign_store.want_report(unit, campaign_id)
 

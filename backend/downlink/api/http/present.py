@@ -23,7 +23,7 @@ from downlink.domain.runs.outcome import Announced, FlowOutcome
 from downlink.domain.traces.point import ENDS, HALVES, NO_FLOW, Point
 from downlink.storage.campaigns.campaign_store import Overview, campaign_of
 from downlink.storage.fleet.agent_store import pause_of
-from downlink.storage.runs.run_store import RunDetails, RunRow
+from downlink.storage.runs.run_details import RunDetails, RunRow
 from downlink.storage.tables import Agent, Link, Metric, Run, RunFlow, Trace
 from downlink.views.campaigns.campaign_now import CampaignNow
 from downlink.views.campaigns.precision import Precision

@@ -16,7 +16,7 @@ from downlink.api.schemas.linklogs import LinkCourse
 from downlink.api.schemas.runs import CampaignNow, DecisionBody, Run, RunList, RunSeries, RunStateName
 from downlink.domain.people.access import Caller
 from downlink.domain.people.permission import Verb
-from downlink.storage.runs import run_store
+from downlink.storage.runs import run_details
 from downlink.views.campaigns.campaign_now import campaign_now
 from downlink.views.results.linklogs import link_course
 from downlink.views.results.reports import run_series
@@ -35,7 +35,7 @@ def list_runs(
     offset: Offset = 0,
 ) -> RunList:
     """List runs in the order of the plan; further attempts follow the first."""
-    found, total = run_store.list_runs(unit, campaign_id, state, limit, offset)
+    found, total = run_details.list_runs(unit, campaign_id, state, limit, offset)
     return RunList(items=[present.run_summary(row) for row in found], total=total)
 
 
@@ -48,7 +48,7 @@ def get_now(campaign_id: UUID, caller: Reader, unit: ReadUnit, now: Now) -> Camp
 @router.get("/runs/{run_id}", responses=problems(401, 404))
 def get_run(run_id: UUID, caller: Reader, unit: ReadUnit, now: Now) -> Run:
     """Return a run: requested and actual settings of its flows, its hosts, its traces, and why it ended or what it waits for."""
-    details = run_store.get_run_details(unit, run_id)
+    details = run_details.get_run_details(unit, run_id)
     return present.run(details, find_wait(unit, details.run, now))
 
 
@@ -70,7 +70,7 @@ def get_link(run_id: UUID, caller: Reader, unit: ReadUnit) -> LinkCourse:
 def cancel_run(run_id: UUID, unit: UnitOfWork, now: Now) -> Run:
     """Cancel a run: its hosts are restored, then it ends as cancelled."""
     progress.cancel_run(unit, run_id, now)
-    return present.run(run_store.get_run_details(unit, run_id))
+    return present.run(run_details.get_run_details(unit, run_id))
 
 
 @router.post(
@@ -81,7 +81,7 @@ def cancel_run(run_id: UUID, unit: UnitOfWork, now: Now) -> Run:
 )
 def rerun_run(run_id: UUID, unit: UnitOfWork, now: Now) -> Run:
     """Plan another attempt in the slot of a run that ended without being complete; returns the new run."""
-    return present.run(run_store.get_run_details(unit, reruns.rerun_run(unit, run_id, now).id))
+    return present.run(run_details.get_run_details(unit, reruns.rerun_run(unit, run_id, now).id))
 
 
 @router.put("/runs/{run_id}/decision", responses=problems(401, 403, 404, 409))
@@ -94,7 +94,7 @@ def decide_run(
 ) -> Run:
     """Exclude a run from statistics over several runs, or keep it, with a reason. Its own numbers stay; the report is rebuilt."""
     decisions.decide(unit, run_id, body.why, now, keeps=body.keeps, actor=caller.actor)
-    return present.run(run_store.get_run_details(unit, run_id))
+    return present.run(run_details.get_run_details(unit, run_id))
 
 
 @router.delete("/runs/{run_id}/decision", responses=problems(401, 403, 404, 409))
@@ -103,4 +103,4 @@ def undo_decision(
 ) -> Run:
     """Undo the decision: the run counts as before it."""
     decisions.undo(unit, run_id, now, actor=caller.actor)
-    return present.run(run_store.get_run_details(unit, run_id))
+    return present.run(run_details.get_run_details(unit, run_id))

@@ -11,7 +11,8 @@ from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from downlink.domain.runs.run import ACTIVE, RunState
-from downlink.storage.runs.run_store import RunRow, carried_bytes, run_rows
+from downlink.storage.runs.run_details import RunRow, run_rows
+from downlink.storage.runs.volumes import carried_bytes
 from downlink.storage.tables import Run, RunFlow
 from downlink.storage.unit import Unit
 

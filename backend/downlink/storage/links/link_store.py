@@ -18,7 +18,7 @@ from downlink.domain.links.weather_source import Position, position_of
 from downlink.domain.runs.turn import LINK
 from downlink.storage.campaigns.campaign_store import campaign_of
 from downlink.storage.results.day_store import CLOCK
-from downlink.storage.runs.run_store import carried_bytes
+from downlink.storage.runs.volumes import carried_bytes
 from downlink.storage.tables import Campaign, Lease, Link, Run, RunFlow
 from downlink.storage.unit import Unit
 

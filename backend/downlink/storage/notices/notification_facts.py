@@ -18,7 +18,7 @@ from downlink.domain.runs.run import RunState
 from downlink.storage.campaigns.campaign_store import IS_NEEDED, campaign_of
 from downlink.storage.links.link_store import allowances
 from downlink.storage.notices.events import Cursor
-from downlink.storage.runs.run_store import used_bytes
+from downlink.storage.runs.volumes import used_bytes
 from downlink.storage.tables import Agent, Campaign, Lease, Link, Run
 from downlink.storage.unit import Unit
 

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Row, and_, func, select
 
 from downlink.domain.week import Stretch
 from downlink.storage.results.day_store import CLOCK
-from downlink.storage.runs.run_store import carried_bytes
+from downlink.storage.runs.volumes import carried_bytes
 from downlink.storage.tables import Campaign, Link, Run, RunFlow
 from downlink.storage.unit import Unit
 

@@ -15,7 +15,8 @@ from downlink.storage.campaigns import campaign_now as now
 from downlink.storage.campaigns import campaign_store
 from downlink.storage.campaigns.campaign_now import LinkPlan
 from downlink.storage.links import link_store
-from downlink.storage.runs.run_store import RunRow, used_bytes
+from downlink.storage.runs.run_details import RunRow
+from downlink.storage.runs.volumes import used_bytes
 from downlink.storage.unit import Unit
 from downlink.views.runs.waiting import find_waits
 

@@ -15,7 +15,7 @@ from downlink.storage.campaigns.campaign_store import campaign_of
 from downlink.storage.links import link_store as links
 from downlink.storage.results import calendar_store
 from downlink.storage.results.calendar_store import Lane
-from downlink.storage.runs.run_store import used_bytes
+from downlink.storage.runs.volumes import used_bytes
 from downlink.storage.tables import Link
 from downlink.storage.unit import Unit
 

@@ -26,7 +26,7 @@ from downlink.domain.errors import InvalidError
 from downlink.judging.exits import CAPACITY, TIMES
 from downlink.judging.traces import open_flow
 from downlink.storage.results import judgement_store
-from downlink.storage.runs import run_store as runs
+from downlink.storage.runs import run_store
 from downlink.storage.tables import Exit, Run, RunFlow, SlowStart
 from downlink.storage.unit import Unit
 from downlink.views.results.flows import Flows, Group, complete_flows, run_ids
@@ -137,7 +137,7 @@ class CampaignExits:
 
 def run_exits(unit: Unit, run_id: UUID, from_s: float, to_s: float | None, points: int) -> RunExits:
     """A run's verdicts, flow by flow, with its curves between two times after each flow's first data byte."""
-    run = runs.get_run(unit, run_id)
+    run = run_store.get_run(unit, run_id)
     span = (round(from_s * 1e6), ENDLESS_US if to_s is None else round(to_s * 1e6), points)
     refuse_backward(span[0], span[1])
     found = {
@@ -146,7 +146,7 @@ def run_exits(unit: Unit, run_id: UUID, from_s: float, to_s: float | None, point
     started = {row.flow: row for row in judgement_store.rows(unit, SlowStart, [run_id])}
     flows = [
         _flow(unit, run, flow, started[flow.flow], found.get(flow.flow, ()), span)
-        for flow in runs.flows_of(unit, run_id)
+        for flow in run_store.flows_of(unit, run_id)
         if flow.flow in started
     ]
     return RunExits(run_id, run.link, run.condition, run.state, flows)

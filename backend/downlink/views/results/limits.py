@@ -14,7 +14,7 @@ from downlink.analysis.limits import BufferAdvice
 from downlink.codec.series import unpack_series
 from downlink.domain.results.metric import LIMITS
 from downlink.storage.results import judgement_store
-from downlink.storage.runs import run_store as runs
+from downlink.storage.runs import run_store
 from downlink.storage.tables import FlowLimit, RunFlow
 from downlink.storage.unit import Unit
 from downlink.views.results.flows import Flows, Group, complete_flows, run_ids
@@ -75,8 +75,8 @@ class CampaignLimits:
 
 def run_limits(unit: Unit, run_id: UUID) -> RunLimits:
     """Return the limits of each analysed flow of a run, second by second."""
-    runs.get_run(unit, run_id)
-    of_run = {flow.flow: flow for flow in runs.flows_of(unit, run_id)}
+    run_store.get_run(unit, run_id)
+    of_run = {flow.flow: flow for flow in run_store.flows_of(unit, run_id)}
     flows = [
         FlowLimits(row.flow, of_run[row.flow].cc, _seconds(row), _shares(row), _advice(of_run[row.flow], row))
         for row in judgement_store.rows(unit, FlowLimit, [run_id])

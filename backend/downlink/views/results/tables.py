@@ -17,7 +17,7 @@ from downlink.domain.runs.way import Way
 from downlink.judging import JUDGES, SERIES, Cells, Judge, Own
 from downlink.storage.campaigns import campaign_store
 from downlink.storage.results import judgement_store
-from downlink.storage.runs import run_store
+from downlink.storage.runs import run_details, run_store
 from downlink.storage.tables import Run
 from downlink.storage.unit import Unit, UnitFactory
 from downlink.views.results.reports import campaign_statistics, report_members
@@ -132,7 +132,7 @@ def _run_cells(run: Run) -> tuple[Cell, ...]:
 
 
 def _runs(unit: Unit, run_ids: Sequence[UUID]) -> Cells:
-    for row in run_store.run_rows(unit, run_ids):
+    for row in run_details.run_rows(unit, run_ids):
         run = row.run
         moments = (run.due_at, run.start_at, run.ended_at)
         rates = (row.throughput_bps, row.goodput_bps)
