@@ -6,7 +6,6 @@ All of the way to the receiver: on the way back there are acknowledgements alone
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from downlink.analysis.intervals import plain
 from downlink.analysis.linklog import HopLog, Ints, hop_log, waits_ms
 from downlink.domain.campaigns.campaign import Phases
 from downlink.domain.results.metric import LINKED, LOST
+from downlink.domain.runs.outcome import LinkLoss
 
 WAY = "down"
 CONGESTION = ("queue_full", "early_drop")
@@ -110,7 +110,7 @@ def _share(part: float, whole: float) -> float:
 
 
 def flow_losses(
-    lost: Iterable[Mapping[str, Any]], flows: Iterable[int], counted: Collection[int]
+    lost: Iterable[LinkLoss], flows: Iterable[int], counted: Collection[int]
 ) -> dict[int, dict[str, float | None]]:
     """The quantities of `LOST` for each flow. lost: packets by `flow`, `way` and `cause`, as the link counted them; thinned
     acknowledgements are no loss. counted: the flows that it counted; one of them that is not in `lost` lost nothing, and of all
@@ -118,8 +118,8 @@ def flow_losses(
     """
     packets = {flow: dict.fromkeys((*CONGESTION, *OTHER, MOVING), 0) for flow in flows}
     for each in lost:
-        if each["way"] == WAY and each["flow"] in packets and each["cause"] in packets[each["flow"]]:
-            packets[each["flow"]][each["cause"]] += each["packets"]
+        if each.way == WAY and each.flow in packets and each.cause in packets[each.flow]:
+            packets[each.flow][each.cause] += each.packets
     return {
         flow: _flow_loss(by_cause) if flow in counted else dict.fromkeys(LOST) for flow, by_cause in packets.items()
     }

@@ -7,7 +7,6 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any
 
 from downlink.codec.chunk import MAX_SAMPLES, PART_CHUNKS
 from downlink.codec.flow_shape import CC_NAME
@@ -15,13 +14,13 @@ from downlink.codec.parquet import columns_to_parquet
 from downlink.domain.campaigns.campaign import Condition, Sampling, StopRule
 from downlink.domain.campaigns.flow_plan import FlowPlan, Tcp
 from downlink.domain.partial import LeftOut
+from downlink.domain.runs.outcome import FlowOutcome
 from downlink.domain.traces.point import Point
 from downlink.importers.model import ImportedFlow, ImportedTrace, ToolSummary
 
 UNKNOWN = "unknown"
 MAX_CONDITION_CHARS = 100
 PART_SAMPLES = PART_CHUNKS * MAX_SAMPLES
-Outcome = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class SealedTrace:
     control: str | None
     direction: str | None
     start_s: float
-    outcome: Outcome
+    outcome: FlowOutcome
     parts: tuple[tuple[bytes, int], ...]
 
 
@@ -109,16 +108,16 @@ def chunk_sizes(samples: int) -> list[int]:
     return [min(MAX_SAMPLES, samples - start) for start in range(0, samples, MAX_SAMPLES)]
 
 
-def _outcome(flow: ImportedFlow, control: str | None, chunks: int) -> Outcome:
+def _outcome(flow: ImportedFlow, control: str | None, chunks: int) -> FlowOutcome:
     """Return the outcome that an agent would have reported, as far as the file has it; without a last byte, sampling is not checked."""
     carried = ("app_bytes", "received_bytes", "acked_bytes")
     app_bytes = next((int(flow.columns[name][-1]) for name in carried if name in flow.columns), None)
-    told: Outcome = {
-        "first_byte_us": 0,
-        "app_bytes": app_bytes,
-        "actual_cc": control if flow.point == Point.SENDER else None,
-        "sampling": (Sampling.PER_ACK if flow.is_per_ack else Sampling.POLLED) if flow.point == Point.SENDER else None,
-        "samples": flow.samples,
-        "chunks": chunks,
-    }
-    return {name: value for name, value in told.items() if value is not None}
+    sampling = Sampling.PER_ACK if flow.is_per_ack else Sampling.POLLED
+    return FlowOutcome(
+        first_byte_us=0,
+        app_bytes=app_bytes,
+        actual_cc=control if flow.point == Point.SENDER else None,
+        sampling=sampling if flow.point == Point.SENDER else None,
+        samples=flow.samples,
+        chunks=chunks,
+    )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
 from downlink.analysis.linkphases import Window, flow_losses, link_phases, phase_windows
 from downlink.analysis.phases import shared_end_s
 from downlink.domain.results.metric import LINKED, LOST
+from downlink.domain.runs.outcome import LinkOutcome
 from downlink.judging.judge import Cells, Judge, Own, Row, Rows
 from downlink.judging.traces import RunTrace
 from downlink.storage.tables import FlowLoss, LinkPhase, RunFlow
@@ -31,22 +31,21 @@ def _windows(run: RunTrace) -> Mapping[str, Window]:
     return phase_windows(run.phases, shared_end_s(series, starts), end_s)
 
 
-def counted_flows(outcome: Mapping[str, Any], flows: Iterable[RunFlow]) -> Collection[int]:
+def counted_flows(outcome: LinkOutcome, flows: Iterable[RunFlow]) -> Collection[int]:
     """Return the flows whose packets the link counted separately. Agents that do not report them counted flows to its first receiver;
     of those over relays they missed losses before the first one."""
-    said: Collection[int] | None = outcome.get("counted_flows")
-    if said is not None:
-        return said
+    if outcome.counted_flows is not None:
+        return outcome.counted_flows
     return [flow.flow for flow in flows if flow.receiver_number == 1 and not flow.relays]
 
 
 def _losses(run: RunTrace) -> list[Row]:
     """A log that breaks off has not counted everything."""
     outcome = run.run.link_outcome
-    if not outcome or outcome.get("detail"):
+    if outcome is None or outcome.losses is None or outcome.detail:
         return []
     flows = [each.flow for each in run.flows]
-    losses = flow_losses(outcome["lost"], [flow.flow for flow in flows], counted_flows(outcome, flows))
+    losses = flow_losses(outcome.losses, [flow.flow for flow in flows], counted_flows(outcome, flows))
     return [{"flow": flow, **values} for flow, values in losses.items()]
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from downlink.analysis.proxy import SENDER_FIELDS, Known, proxy_signs
+from downlink.domain.runs.outcome import FlowOutcome
 from downlink.judging.judge import Cells, Judge, Own, Row, Rows
 from downlink.judging.traces import FlowTrace, RunTrace
 from downlink.storage.tables import FlowProxy, RunFlow
@@ -37,8 +35,8 @@ def _judge(each: FlowTrace, run: RunTrace, probe_ms: float | None) -> Row:
     return {"flow": each.flow.flow, **shown}
 
 
-def _handshake_ms(outcome: Mapping[str, Any] | None) -> float | None:
-    rtt_us = (outcome or {}).get("handshake_rtt_us")
+def _handshake_ms(outcome: FlowOutcome | None) -> float | None:
+    rtt_us = outcome and outcome.handshake_rtt_us
     return None if rtt_us is None else rtt_us / 1e3
 
 

@@ -19,6 +19,7 @@ from downlink.analysis.series import FlowSeries, relayed_series, sender_series
 from downlink.codec.parquet import Columns, Ints, ParquetTrace
 from downlink.domain.campaigns.campaign import Phases
 from downlink.domain.campaigns.flow_plan import INTCP, SPLIT, TCP
+from downlink.domain.runs.outcome import FlowOutcome
 from downlink.domain.traces.point import ENDS, NO_FLOW, TABLES, Point
 from downlink.storage.campaigns import campaign_store
 from downlink.storage.runs import run_store
@@ -103,16 +104,20 @@ class FlowTrace:
         """True if there is something to judge: a byte was sent, and the sender's trace exists. One end is enough for an imported
         flow."""
         counts = self.receiver if self.flow.relays else self.sender
-        return self.is_imported or (self._outcome.get("first_byte_us") is not None and bool(counts))
+        return self.is_imported or (self._first_byte_us is not None and bool(counts))
 
     @property
     def first_byte_us(self) -> int:
-        """The first data byte on the clock of the sender's samples."""
-        return int(self._outcome.get("first_byte_us") or 0)
+        """The first data byte on the clock of the sender's samples; the run's zero where none is known."""
+        return self._first_byte_us or 0
+
+    @property
+    def _first_byte_us(self) -> int | None:
+        return self._outcome and self._outcome.first_byte_us
 
     @property
     def last_byte_us(self) -> int | None:
-        return self._outcome.get("last_byte_us")
+        return self._outcome and self._outcome.last_byte_us
 
     @property
     def duration_s(self) -> float | None:
@@ -123,15 +128,14 @@ class FlowTrace:
     @property
     def keeps_deliveries(self) -> bool:
         """True if an end reports that it kept its half of a delivery table."""
-        return any((each or {}).get("delivery") for each in (self.flow.sender_outcome, self.flow.receiver_outcome))
+        return any(each and each.delivery for each in (self.flow.sender_outcome, self.flow.receiver_outcome))
 
     @property
-    def _outcome(self) -> dict[str, int | None]:
+    def _outcome(self) -> FlowOutcome | None:
         """The outcome of the sender; of the receiver if the sender has none of an INTCP flow."""
-        own = self.flow.sender_outcome or {}
-        if self.flow.kind == INTCP and own.get("first_byte_us") is None:
-            return self.flow.receiver_outcome or {}
-        return own
+        if self.flow.kind == INTCP and self.flow.first_byte_us is None:
+            return self.flow.receiver_outcome
+        return self.flow.sender_outcome
 
     @cached_property
     def counted(self) -> Mapping[str, Ints]:
@@ -196,9 +200,9 @@ class RunTrace:
     def _ends(self, flow: RunFlow) -> tuple[End, End]:
         return self._end(flow.sender, flow.sender_outcome), self._end(flow.receiver, flow.receiver_outcome)
 
-    def _end(self, agent: str | None, outcome: Mapping[str, Any] | None) -> End:
-        host, kept = self.hosts.get(agent or "", {}), (outcome or {}).get("delivery") or {}
-        return End(host.get("boot_id"), kept.get("zero_us"), _number(host.get("clock_error_ms")))
+    def _end(self, agent: str | None, outcome: FlowOutcome | None) -> End:
+        host, table = self.hosts.get(agent or "", {}), outcome and outcome.delivery
+        return End(host.get("boot_id"), table and table.zero_us, _number(host.get("clock_error_ms")))
 
     def clock_error_ms(self, flow: RunFlow) -> float | None:
         """Return by how many milliseconds the clocks of a flow's ends may differ: their errors, as the agents reported them when they

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_address, ip_network
 from typing import Any
 
-Outcome = Mapping[str, Any]
+from downlink.domain.runs.outcome import FlowOutcome, Route
+
 ENDS = ("receiver", "sender")
 
 
@@ -40,22 +41,22 @@ class Way:
         return ", ".join(parts)
 
 
-def way_of(ends: Iterable[tuple[str, str, Outcome | None]]) -> Way:
+def way_of(ends: Iterable[tuple[str, str, FlowOutcome | None]]) -> Way:
     """Return the path of a run. ends: receiver or sender, the agent, and its outcome of a flow."""
     steps_of: dict[str, dict[str, list[str]]] = {end: {} for end in ENDS}
     addresses: list[str] = []
     for end, agent, outcome in ends:
-        steps = [_step(outcome.get(name)) for name in ("way", "way_at_end")] if outcome else []
+        steps = [_step(outcome.way), _step(outcome.way_at_end)] if outcome else []
         steps_of[end].setdefault(agent, []).extend(step for step in steps if step)
-        if end == "sender" and outcome and (address := _host(outcome.get("peer_address") or "")):
+        if end == "sender" and outcome and (address := _host(outcome.peer_address or "")):
             addresses.append(address)
     return Way(_told(steps_of["receiver"]), _told(steps_of["sender"]), tuple(sorted(set(addresses))))
 
 
-def _step(way: Mapping[str, Any] | None) -> str:
-    if not way:
+def _step(route: Route | None) -> str:
+    if route is None:
         return ""
-    return f"{way['interface']} via {way['next_hop']}" if way.get("next_hop") else str(way["interface"])
+    return f"{route.interface} via {route.next_hop}" if route.next_hop else str(route.interface)
 
 
 def _told(by_agent: Mapping[str, list[str]]) -> str:
@@ -75,16 +76,18 @@ def _host(address: str) -> str:
     return address.rpartition(":")[0].strip("[]")
 
 
-def shortened(outcome: Outcome, *, own: bool, peers: bool) -> dict[str, Any]:
+def shortened(outcome: FlowOutcome, *, own: bool, peers: bool) -> FlowOutcome:
     """The outcome with the networks alone of this end's addresses, and of its peer's: 24 bits of IPv4, 48 of IPv6."""
-    found = dict(outcome)
-    for name, is_wanted in (("local_address", own), ("peer_address", peers)):
-        if is_wanted and (address := found.get(name)):
-            found[name] = _network_of(address)
-    for name in ("way", "way_at_end"):
-        if own and found.get(name):
-            found[name] = {**found[name], "source": _network(found[name]["source"])}
-    return found
+    if peers and outcome.peer_address:
+        outcome = replace(outcome, peer_address=_network_of(outcome.peer_address))
+    if not own:
+        return outcome
+    local = outcome.local_address and _network_of(outcome.local_address)
+    return replace(outcome, local_address=local, way=_shortened(outcome.way), way_at_end=_shortened(outcome.way_at_end))
+
+
+def _shortened(route: Route | None) -> Route | None:
+    return route and replace(route, source=route.source and _network(route.source))
 
 
 def _network_of(address: str) -> str:
