@@ -15,6 +15,8 @@ STAMPS := .cache/stamps
 AGENT := agents/bin/downlink-agent
 # The agent of this machine above; those that a server offers to other hosts.
 AGENTS := agents/bin/downlink-agent-linux-amd64 agents/bin/downlink-agent-linux-arm64
+# Made, not committed: the contract in the tree is frontend/src/api/schema.d.ts.
+API_DOCUMENT := backend/openapi.json
 # The S3 server of tests and benchmarks, from source: two minutes the first time.
 S3_SERVER := $(STAMPS)/versitygw
 # The OpenID provider of tests, from npm, in a folder of its own.
@@ -228,12 +230,15 @@ lint-backend: $(STAMPS)/python
 	cd backend
 	for check in "ruff check -q" "ruff format -q --check" "mypy" "lint-imports" "deptry downlink"; do echo "$$check"; ../$(BIN)/$$check; done
 
+$(API_DOCUMENT): $(STAMPS)/python $(PYTHON_SOURCES) backend/downlink/domain/quantities.csv
+	$(BIN)/downlink openapi > $@
+
 .PHONY: lint-agents
 lint-agents:
 	$(MAKE) -C agents lint
 
 .PHONY: lint-frontend
-lint-frontend: frontend/node_modules/.package-lock.json
+lint-frontend: frontend/node_modules/.package-lock.json $(API_DOCUMENT)
 	cd frontend && npm run lint --silent
 
 .PHONY: soak

@@ -1,4 +1,4 @@
-/** Fails when src/api/schema.d.ts is not what backend/openapi.json says. Run: node scripts/check-api.mjs; `npm run api` renews it. */
+/** Fails when src/api/schema.d.ts is not what backend/openapi.json says, which `make lint-frontend` makes. `npm run api` renews both. */
 import { readFileSync } from 'node:fs'
 import openapiTS, { astToString, COMMENT_HEADER } from 'openapi-typescript'
 

@@ -36,7 +36,7 @@ ERROR_SHARE = 0.1
 """A clock's error that is above both of these, in ms and of the delay, leaves no delay to speak of."""
 EARLIEST = 0.01
 """The share of messages that may seem to leave before the timetable of their offer."""
-OF = {JITTER: ONE_WAY, IN_ORDER_JITTER: IN_ORDER}
+OF: dict[str, str] = {JITTER: ONE_WAY, IN_ORDER_JITTER: IN_ORDER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ def flow_delays(
     if not len(block):
         return _none(Why.NO_COMMON_BLOCKS, clock)
     since_us = sent["sent_at_us"][in_sent] if every_us is None else _offered_us(sent, every_us)[in_sent]
-    columns = {ONE_WAY: "arrived_at_us", IN_ORDER: "delivered_at_us"}
+    columns: dict[str, str] = {ONE_WAY: "arrived_at_us", IN_ORDER: "delivered_at_us"}
     delays_ms = {
         kind: (delivered[name][in_delivered] + clock.shift_us - since_us) / 1e3
         for kind, name in columns.items()

@@ -9,9 +9,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+
+from downlink.domain.doc import Doc
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -24,44 +27,51 @@ MOST_STEPS = 300
 
 
 @dataclass(frozen=True)
-class HopCourse:
-    """One hop. Lists have a value for each step, None where there is none; a quantity that nobody recorded is None.
+class HopTotals:
+    """Totals over the whole flow; null for what was not counted."""
 
-    place: its number, or the hop that has this number at a moment; None over sites that change for the hop that ends at the
-    receiver, whatever its number is then.
-    nodes: which satellite (below 0: station or router) ends it in each step. asked_bps: asked of its upstream end; arrived_bps:
-    payload that came. backlog_bytes: the most that waited at its upstream end. queue_ms: one-way delay above its least; rtt_ms:
-    its round trip; both means. lost_packets, repaired_bytes: in the step.
-    totals: over the flow, of `TOTALS`.
-    """
-
-    place: int | None
-    nodes: list[int | None] | None
-    asked_bps: Values | None
-    arrived_bps: Values | None
-    backlog_bytes: Values | None
-    queue_ms: Values | None
-    rtt_ms: Values | None
-    lost_packets: Values | None
-    repaired_bytes: Values | None
-    totals: dict[str, int | None]
-
-
-TOTALS = ("sent_bytes", "arrived_bytes", "lost_packets", "repaired_bytes", "hit_bytes")
-"""Of a hop: sent over it, repeats among it; payload that came for the first time; what its downstream end answered from its cache."""
-COURSES = tuple(each.name for each in fields(HopCourse) if each.name not in ("place", "nodes", "totals"))
+    sent_bytes: Annotated[int | None, Doc("Sent over the hop, repeats among it")]
+    arrived_bytes: Annotated[int | None, Doc("Payload that came for the first time")]
+    lost_packets: int | None
+    repaired_bytes: Annotated[int | None, Doc("Sent again on this hop")]
+    hit_bytes: Annotated[int | None, Doc("Answered by its downstream end from its cache")]
 
 
 @dataclass(frozen=True)
-class FlowHops:
+class HopSteps:
+    """Each list has a value for each step, null where there is none; the list is null for what is not recorded."""
+
+    place: Annotated[
+        int | None,
+        Doc("Its number from the sender; null over satellites for the hop to the receiver, whose number changes"),
+    ]
+    nodes: Annotated[
+        list[int | None] | None,
+        Doc("Which satellite ends it, by its number in the path; below 0: a station or a router"),
+    ]
+    asked_bps: Annotated[Values | None, Doc("Rate asked of its upstream end")]
+    arrived_bps: Annotated[Values | None, Doc("Payload that came over it")]
+    backlog_bytes: Annotated[Values | None, Doc("The most that waited at its upstream end")]
+    queue_ms: Annotated[Values | None, Doc("One-way delay above its least")]
+    rtt_ms: Values | None
+    lost_packets: Values | None
+    repaired_bytes: Values | None
+    totals: HopTotals
+
+
+COURSES = tuple(each.name for each in fields(HopSteps) if each.name not in ("place", "nodes", "totals"))
+
+
+@dataclass(frozen=True)
+class DrawnHops:
     """time_s: where each step begins, from the run's zero; the last one ends at end_s."""
 
     time_s: list[float]
     end_s: float
-    hops: list[HopCourse]
+    hops: list[HopSteps]
 
 
-def flow_hops(points: Sequence[Columns], sites: Columns, *, is_further: bool = False) -> FlowHops:
+def flow_hops(points: Sequence[Columns], sites: Columns, *, is_further: bool = False) -> DrawnHops:
     """The hops of one flow.
 
     points: traces of the sender, of each relay in order, and of the receiver; empty ones of who has none.
@@ -73,7 +83,7 @@ def flow_hops(points: Sequence[Columns], sites: Columns, *, is_further: bool = F
     edges_us = _edges(max(ends_us, default=0))
     time_s = edges_us / 1e6
     hops = _of_sites(points[0], sites, points[-1], edges_us, is_further) if sites else _of_points(points, edges_us)
-    return FlowHops(time_s[:-1].tolist(), float(time_s[-1]), hops)
+    return DrawnHops(time_s[:-1].tolist(), float(time_s[-1]), hops)
 
 
 def _edges(end_us: int) -> Ints:
@@ -84,13 +94,13 @@ def _edges(end_us: int) -> Ints:
     return step_us * np.arange(-(-end_us // step_us) + 1)
 
 
-def _of_points(points: Sequence[Columns], edges_us: Ints) -> list[HopCourse]:
+def _of_points(points: Sequence[Columns], edges_us: Ints) -> list[HopSteps]:
     """Relays that are hosts: a trace for each."""
     traces = [_Trace(each, edges_us) for each in points]
     return [_course(hop, None, above, below) for hop, (above, below) in enumerate(pairwise(traces), 1)]
 
 
-def _of_sites(sender: Columns, sites: Columns, receiver: Columns, edges_us: Ints, is_further: bool) -> list[HopCourse]:
+def _of_sites(sender: Columns, sites: Columns, receiver: Columns, edges_us: Ints, is_further: bool) -> list[HopSteps]:
     """Relays at the sites of an emulated link: rows by place; who is last on the way at its moment is before the receiver."""
     place = sites["site_place"]
     passed = place[sites["site_arrived_bytes"] > 0] if is_further else place
@@ -112,9 +122,9 @@ def _last_places(sites: Columns) -> Ints:
     return np.repeat(np.maximum.reduceat(place, begins), np.diff(begins, append=len(place)))
 
 
-def _course(hop: int | None, nodes: list[int | None] | None, above: _End, below: _End) -> HopCourse:
+def _course(hop: int | None, nodes: list[int | None] | None, above: _End, below: _End) -> HopSteps:
     arrived = below.steps("arrived_bytes")
-    return HopCourse(
+    return HopSteps(
         place=hop,
         nodes=nodes,
         asked_bps=_values(below.mean("asked_rate_bps")),
@@ -124,13 +134,13 @@ def _course(hop: int | None, nodes: list[int | None] | None, above: _End, below:
         rtt_ms=_values(_in_ms(_rtt_us(above, below))),
         lost_packets=_values(below.steps("hop_lost_packets")),
         repaired_bytes=_values(above.steps("retransmitted_bytes")),
-        totals={
-            "sent_bytes": above.total("sent_bytes"),
-            "arrived_bytes": below.total("arrived_bytes"),
-            "lost_packets": below.total("hop_lost_packets"),
-            "repaired_bytes": above.total("retransmitted_bytes"),
-            "hit_bytes": below.total("cache_hit_bytes"),
-        },
+        totals=HopTotals(
+            sent_bytes=above.total("sent_bytes"),
+            arrived_bytes=below.total("arrived_bytes"),
+            lost_packets=below.total("hop_lost_packets"),
+            repaired_bytes=above.total("retransmitted_bytes"),
+            hit_bytes=below.total("cache_hit_bytes"),
+        ),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from downlink.analysis.binning import BIN_US, Floats, Ints
 from downlink.analysis.series import USED_FIELDS as SERIES_FIELDS
 from downlink.analysis.series import Columns, sender_bins, sender_throughput_bps
+from downlink.domain.doc import Doc
 from downlink.domain.results.metric import LIMITS
 
 PAGE_BYTES = 4096
@@ -44,14 +46,11 @@ class LimitSeries:
 
 @dataclass(frozen=True)
 class BufferAdvice:
-    """bdp_bytes: the measured bandwidth-delay product. is_lower_bound: a buffer was the limit, so that the path has more.
+    """The buffers that the path needs."""
 
-    max_bytes: what the maxima of tcp_rmem and tcp_wmem should at least be, whole pages.
-    """
-
-    bdp_bytes: int
-    is_lower_bound: bool
-    max_bytes: int
+    bdp_bytes: Annotated[int, Doc("The measured bandwidth-delay product")]
+    is_lower_bound: Annotated[bool, Doc("A buffer held the flow for most seconds: the path has room for more")]
+    max_bytes: Annotated[int, Doc("What the maxima of tcp_rmem and tcp_wmem should at least be")]
 
 
 @dataclass(frozen=True)

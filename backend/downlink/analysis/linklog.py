@@ -5,12 +5,15 @@ Columns are those of `link-fields.csv`, a row each 10 ms."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-CAUSES = ("queue_full", "early_drop", "random_loss", "outage", "handover", "path_change", "thinned")
+from downlink.domain.doc import Doc
+from downlink.domain.traces.sample import WAYS, WayName
+
 """Why a link loses packets. Thinned acknowledgements are no loss to their flow: later ones say the same."""
 DRAWN_STEPS = 1_200
 """More than a screen shows."""
@@ -48,17 +51,38 @@ def waits_ms(hop: HopLog, waiting_bytes: Ints) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class DrawnWay:
-    """One way of a link in equal steps. waiting_bytes: the most of each step; rate_bps, delay_ms: means; delivered_bps: bytes that left
-    the way. lost_bytes by cause, and gap_s and outage_s, are sums over the step."""
+class LinkCauses:
+    """Bytes lost in each step, by cause."""
 
-    waiting_bytes: list[int]
-    rate_bps: list[float]
+    queue_full: list[int]
+    early_drop: list[int]
+    random_loss: list[int]
+    outage: list[int]
+    handover: list[int]
+    thinned: list[int]
+    path_change: list[int]
+
+
+CAUSES = tuple(each.name for each in fields(LinkCauses))
+
+
+@dataclass(frozen=True)
+class LinkWay:
+    """One way of an emulated link, in steps."""
+
+    waiting_bytes: Annotated[list[int], Doc("The most that waited for the hop in the step")]
+    rate_bps: Annotated[list[float], Doc("The hop's rate, mean over the step")]
     delivered_bps: list[float]
-    delay_ms: list[float]
-    gap_s: list[float]
-    outage_s: list[float]
-    lost_bytes: dict[str, list[int]]
+    delay_ms: Annotated[list[float], Doc("Behind the hop, mean over the step")]
+    gap_s: Annotated[list[float], Doc("Time in handover gaps")]
+    outage_s: Annotated[list[float], Doc("Time in outages, whether or not a packet met them")]
+    lost_bytes: LinkCauses
+
+
+@dataclass(frozen=True)
+class LinkWays:
+    down: Annotated[LinkWay, Doc("To the receiver")]
+    up: LinkWay
 
 
 @dataclass(frozen=True)
@@ -69,10 +93,10 @@ class DrawnLink:
     time_s: list[float]
     end_s: float
     path_changes_s: list[float]
-    ways: dict[str, DrawnWay]
+    ways: LinkWays
 
 
-def drawn_link(columns: Mapping[str, Ints], ways: tuple[str, ...], most: int = DRAWN_STEPS) -> DrawnLink:
+def drawn_link(columns: Mapping[str, Ints], most: int = DRAWN_STEPS) -> DrawnLink:
     """The log thinned for a plot: no peak of the queue and no loss is left out. Empty for fewer than two rows."""
     elapsed_us = columns["elapsed_us"]
     rows = len(elapsed_us)
@@ -82,7 +106,7 @@ def drawn_link(columns: Mapping[str, Ints], ways: tuple[str, ...], most: int = D
         time_s=time_s[:-1].tolist(),
         end_s=float(time_s[-1]) if rows > 1 else 0.0,
         path_changes_s=_path_changes_s(columns),
-        ways={way: _drawn_way(columns, way, edges, np.diff(time_s)) for way in ways},
+        ways=LinkWays(*(_drawn_way(columns, way, edges, np.diff(time_s)) for way in WAYS)),
     )
 
 
@@ -95,7 +119,7 @@ def _path_changes_s(columns: Mapping[str, Ints]) -> list[float]:
     return changes_s
 
 
-def _drawn_way(columns: Mapping[str, Ints], way: str, edges: Ints, lasts_s: NDArray[np.float64]) -> DrawnWay:
+def _drawn_way(columns: Mapping[str, Ints], way: str, edges: Ints, lasts_s: NDArray[np.float64]) -> LinkWay:
     def column(name: str) -> Ints:
         return columns[f"{way}_{name}"]
 
@@ -110,16 +134,19 @@ def _drawn_way(columns: Mapping[str, Ints], way: str, edges: Ints, lasts_s: NDAr
         return np.add.reduceat(column(name)[:-1], edges[:-1]) / np.diff(edges)
 
     if len(edges) == 0:
-        return DrawnWay([], [], [], [], [], [], {cause: [] for cause in CAUSES})
-    return DrawnWay(
+        return LinkWay([], [], [], [], [], [], LinkCauses([], [], [], [], [], [], []))
+    return LinkWay(
         waiting_bytes=np.maximum.reduceat(column("waiting_bytes")[:-1], edges[:-1]).tolist(),
         rate_bps=mean("rate_bps").tolist(),
         delivered_bps=(8 * rise("delivered_bytes") / lasts_s).tolist(),
         delay_ms=(mean("delay_us") / 1e3).tolist(),
         gap_s=(rise("gap_us") / 1e6).tolist(),
         outage_s=(rise("outage_us") / 1e6).tolist(),
-        lost_bytes={cause: lost(f"{cause}_bytes") for cause in CAUSES},
+        lost_bytes=LinkCauses(**{cause: lost(f"{cause}_bytes") for cause in CAUSES}),
     )
+
+
+InterruptionKind = Literal["outage", "handover"]
 
 
 @dataclass(frozen=True)
@@ -129,21 +156,21 @@ class Interruption:
     kind: `outage`, or `handover` for a gap between two of its slots.
     """
 
-    kind: str
-    way: str
+    kind: InterruptionKind
+    way: WayName
     from_us: int
     to_us: int
 
 
-INTERRUPTIONS = {"outage": "outage_us", "handover": "gap_us"}
+INTERRUPTIONS: dict[InterruptionKind, str] = {"outage": "outage_us", "handover": "gap_us"}
 
 
-def interruptions(columns: Mapping[str, Ints], ways: tuple[str, ...]) -> list[Interruption]:
+def interruptions(columns: Mapping[str, Ints]) -> list[Interruption]:
     """Outages and handover gaps by their beginning. What the next row goes on with is one of them."""
     gaps = [
         Interruption(kind, way, int(first), int(last))
         for kind, name in INTERRUPTIONS.items()
-        for way in ways
+        for way in WAYS
         for first, last in _rising(columns["elapsed_us"], columns[f"{way}_{name}"])
     ]
     return sorted(gaps, key=lambda each: (each.from_us, each.kind, each.way))

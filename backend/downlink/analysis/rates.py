@@ -4,29 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from downlink.analysis.binning import Floats
+from downlink.domain.doc import Doc
+from downlink.domain.results.blockdelay import Rate
 
 
 @dataclass(frozen=True)
 class RateSeconds:
-    """One rate over the seconds of the runs that have it. n: seconds. unknown: seconds without a value, which are not in it.
-    quantiles_bps: at the shares asked for; empty where no second is known."""
+    """One rate over all whole seconds of the runs that have it. Quantiles are the seconds' own."""
 
-    metric: str
-    runs: int
-    n: int
-    unknown: int
+    metric: Rate
+    runs: Annotated[int, Doc("Those that have it")]
+    n: Annotated[int, Doc("Their whole seconds; one in which nothing came counts as 0")]
+    unknown: Annotated[
+        int, Doc("Seconds of which it is not known (gaps in the telemetry, files of other tools), which are left out")
+    ]
     mean_bps: float | None
     p5_bps: float | None
     median_bps: float | None
     p95_bps: float | None
-    quantiles_bps: list[float]
+    quantiles_bps: Annotated[list[float], Doc("At each of shares; empty where no second is known")]
 
 
-def rate_seconds(metric: str, series: Sequence[Floats], shares: Sequence[float]) -> RateSeconds:
+def rate_seconds(metric: Rate, series: Sequence[Floats], shares: Sequence[float]) -> RateSeconds:
     """series: of each flow, its seconds (bins,), NaN where unknown. shares: from 0 to 1."""
     known = [each[~np.isnan(each)] for each in series]
     pooled = np.sort(np.concatenate([*known, np.zeros(0)]))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS
+from downlink.domain.doc import Doc
 
 Ints = NDArray[np.int64]
 TIME = "elapsed_us"
@@ -16,11 +18,11 @@ LARGEST = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
-class Course:
-    """Samples of one column with their own times, as they were taken. None: the kernel had no value, as an ssthresh never set."""
+class SampledColumn:
+    """Single samples as they were taken, each with its own time."""
 
-    time_us: list[int]
-    values: list[int | None]
+    time_us: Annotated[list[int], Doc("From the run's zero")]
+    values: Annotated[list[int | None], Doc("Null where the kernel had no value, as an ssthresh that was never set")]
 
 
 @dataclass
@@ -71,16 +73,16 @@ class Thinning:
             return values >= INFINITE_SSTHRESH_SEGMENTS
         return values < 0 if name in self.unset else np.zeros(len(values), np.bool_)
 
-    def courses(self) -> dict[str, Course]:
+    def courses(self) -> dict[str, SampledColumn]:
         """Return the thinned columns by name."""
         return {name: self._course(name, *held) for name, held in self._held.items()}
 
-    def _course(self, name: str, time_us: Ints, values: Ints) -> Course:
+    def _course(self, name: str, time_us: Ints, values: Ints) -> SampledColumn:
         is_missing = self._is_missing(name, values)
         shown: list[int | None] = values.tolist()
         for at in np.flatnonzero(is_missing):
             shown[at] = None
-        return Course(time_us.tolist(), shown)
+        return SampledColumn(time_us.tolist(), shown)
 
 
 def least_and_greatest(step_of: Ints, values: Ints, is_missing: NDArray[np.bool_]) -> Ints:

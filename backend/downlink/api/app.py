@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Scope
 
 from downlink.api.campaigns import annotations as annotating
-from downlink.api.campaigns import archives, campaigns, imports, reanalysis, retention, triggers
+from downlink.api.campaigns import campaigns, imports, reanalysis, retention, triggers
 from downlink.api.fleet import agent_channel, agent_files, agents
 from downlink.api.fleet.idle_agents import Resting
 from downlink.api.fleet.known_agents import Known
@@ -42,7 +42,7 @@ from downlink.api.links import links, observations, paths, weather
 from downlink.api.notices import channels
 from downlink.api.people import access, accounts, provider, shares
 from downlink.api.people.known_callers import Confirmed
-from downlink.api.results import calendars, comparison, days, delays, exits, hops, limits, rates, reports, sweeps
+from downlink.api.results import comparison, days, judgements, reports, sweeps
 from downlink.api.runs import live, runs
 from downlink.api.traces import samples
 from downlink.courier.provider import Client, Provider
@@ -65,7 +65,6 @@ PARTS = (
     runs,
     samples,
     days,
-    calendars,
     annotating,
     observations,
     shares,
@@ -73,16 +72,11 @@ PARTS = (
     retention,
     reanalysis,
     reports,
-    exits,
-    hops,
+    judgements,
     imports,
-    limits,
-    delays,
-    rates,
     sweeps,
     triggers,
     weather,
-    archives,
     live,
     agent_channel,
     docs_page,

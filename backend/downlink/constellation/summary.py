@@ -18,27 +18,27 @@ EACH_US = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class PathSpread:
     least: float
     median: float
     most: float
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """delay_ms: one way, each second. rate_bps: of the hops with the ground. hops: per path, by time. None: there is no path at all."""
+class PathSummary:
+    """delay_ms: one way, each second. rate_bps and loss_ratio: of the hops with the ground. null: there is no path at all."""
 
-    delay_ms: Spread | None
-    hops: Spread | None
-    rate_bps: Spread | None
-    loss_ratio: Spread | None
+    delay_ms: PathSpread | None
+    hops: PathSpread | None
+    rate_bps: PathSpread | None
+    loss_ratio: PathSpread | None
     path_changes: int
     changes_per_minute: float
     ground_changes_per_minute: float
     unreachable_s: float
 
 
-def summarise(header: PathHeader, columns: Mapping[str, Whole]) -> Summary:
+def summarise(header: PathHeader, columns: Mapping[str, Whole]) -> PathSummary:
     paths = path_rows(columns)
     delays, hops, rates, losses = [], [], [], []
     covered_us = 0
@@ -54,7 +54,7 @@ def summarise(header: PathHeader, columns: Mapping[str, Whole]) -> Summary:
         losses += [columns["loss_ppb"][each] / 1e9 for each in ground]
     minutes = header.duration_us / 60e6
     changes = int(columns["path"][-1])
-    return Summary(
+    return PathSummary(
         _spread(delays), _spread(hops), _spread(rates), _spread(losses), changes, changes / minutes,
         _ground_changes(paths) / minutes, (header.duration_us - covered_us) / 1e6,
     )  # fmt: skip
@@ -65,8 +65,8 @@ def _ground_changes(paths: list[tuple[tuple[int, ...], list[Whole]]]) -> int:
     return sum(one != other for one, other in pairwise(ends))
 
 
-def _spread(parts: Sequence[NDArray[Any]]) -> Spread | None:
+def _spread(parts: Sequence[NDArray[Any]]) -> PathSpread | None:
     if not parts:
         return None
     values = np.concatenate(parts)
-    return Spread(float(np.min(values)), float(np.median(values)), float(np.max(values)))
+    return PathSpread(float(np.min(values)), float(np.median(values)), float(np.max(values)))

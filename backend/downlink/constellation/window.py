@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -12,34 +13,33 @@ from downlink.constellation.exact import path_rows
 from downlink.constellation.maker import sky_of
 from downlink.constellation.orbits import Whole, sidereal_angle
 from downlink.constellation.requests import code_orbits
+from downlink.domain.doc import Doc
 from downlink.domain.links.pathtrace import PathHeader, wrong
 
 MEAN_RADIUS_KM = 6_371.0
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
-    """delay_ms: one way, null where there is no path."""
-
+class PathPoint:
     at_us: int
-    delay_ms: float | None
+    delay_ms: Annotated[float | None, Doc("One way; null where there is no path")]
     hops: int
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A station (negative node, with its name), or the point below a satellite, by geocentric latitude."""
+class PathPlace:
+    """A station, or the point below a satellite by geocentric latitude."""
 
-    node: int
-    name: str | None
+    node: Annotated[int, Doc("Satellite from 0, station -1 and below")]
+    name: Annotated[str | None, Doc("Of a station")]
     latitude_deg: float
     longitude_deg: float
     height_km: float
 
 
 @dataclass(frozen=True, slots=True)
-class Stay:
-    """One path of the trace: hops is 0 where there is none."""
+class PathStay:
+    """A path between two changes; hops is 0 where there is none."""
 
     from_us: int
     to_us: int
@@ -47,20 +47,20 @@ class Stay:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """points: evenly spaced, for a drawing alone. places: of the path at at_us in its order, empty where there is none."""
+class PathWindow:
+    """A stretch of a path, for a drawing: points are evenly spaced, places those of the path at `at_us` in its order."""
 
     from_us: int
     to_us: int
     at_us: int
-    points: list[Point]
-    stays: list[Stay]
-    places: list[Place]
+    points: list[PathPoint]
+    stays: list[PathStay]
+    places: list[PathPlace]
 
 
 def window_of(
     header: PathHeader, columns: Mapping[str, Whole], from_us: int, to_us: int | None, at_us: int | None, points: int
-) -> Window:
+) -> PathWindow:
     """to_us: the trace's end unless said; at_us: from_us unless said. Raises InvalidError for times outside of the trace."""
     to_us = header.duration_us if to_us is None else to_us
     at_us = from_us if at_us is None else at_us
@@ -81,7 +81,7 @@ def window_of(
     times = np.unique(np.linspace(from_us, to_us, points).astype(np.int64))
     path_at = np.searchsorted(starts, times, "right") - 1
     delay_ns = np.full(len(times), np.nan)
-    places: list[Place] = []
+    places: list[PathPlace] = []
     at_path = int(np.searchsorted(starts, min(at_us, header.duration_us - 1), "right")) - 1
     for nodes, each_hop in path_rows(rows):
         path = int(rows["path"][each_hop[0][0]])
@@ -89,18 +89,18 @@ def window_of(
         delay_ns[here] = sum(np.interp(times[here], rows["at_us"][hop], rows["delay_ns"][hop]) for hop in each_hop)
         if path == at_path:
             places = _places(header, nodes, at_us)
-    return Window(
+    return PathWindow(
         from_us, to_us, at_us,
         [
-            Point(int(time), None if math.isnan(delay) else round(delay / 1e6, 6), int(hops[path]))
+            PathPoint(int(time), None if math.isnan(delay) else round(delay / 1e6, 6), int(hops[path]))
             for time, delay, path in zip(times, delay_ns, path_at, strict=True)
         ],
-        [Stay(int(starts[path]), int(ends[path]), int(hops[path])) for path in shown],
+        [PathStay(int(starts[path]), int(ends[path]), int(hops[path])) for path in shown],
         places,
     )  # fmt: skip
 
 
-def _places(header: PathHeader, nodes: tuple[int, ...], at_us: int) -> list[Place]:
+def _places(header: PathHeader, nodes: tuple[int, ...], at_us: int) -> list[PathPlace]:
     if header.constellation.code is None:
         raise wrong("constellation", "its elements are in a file", "Only paths of a constellation code can be drawn.")
     sky = sky_of(header, code_orbits(header.constellation.code, header.epoch))
@@ -111,11 +111,11 @@ def _places(header: PathHeader, nodes: tuple[int, ...], at_us: int) -> list[Plac
     for node in nodes:
         if node < 0:
             at = header.stations[-1 - node]
-            positions.append(Place(node, at.name, at.latitude_deg, at.longitude_deg, at.height_m / 1e3))
+            positions.append(PathPlace(node, at.name, at.latitude_deg, at.longitude_deg, at.height_m / 1e3))
         else:
             x, y, z = (float(each) for each in next(satellites))
             radius = math.hypot(x, y, z)
             east = math.remainder(math.atan2(y, x) - turned, math.tau)
             latitude, longitude = math.degrees(math.asin(z / radius)), math.degrees(east)
-            positions.append(Place(node, None, latitude, longitude, radius - MEAN_RADIUS_KM))
+            positions.append(PathPlace(node, None, latitude, longitude, radius - MEAN_RADIUS_KM))
     return positions

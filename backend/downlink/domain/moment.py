@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 
@@ -26,3 +27,18 @@ def moment_text(moment: datetime) -> str:
     if moment.tzinfo is None:
         raise ValueError("a moment without an offset has no place in a table")
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class _Written:
+    """The hooks that tell pydantic how to document and write moments in the API's answers."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
+        written = {"type": "function-plain", "function": moment_text, "when_used": "json"}
+        return {**handler(source), "serialization": written}
+
+    def __get_pydantic_json_schema__(self, _: Any, __: Any) -> dict[str, str]:
+        return {"type": "string", "format": "date-time"}
+
+
+Moment = Annotated[datetime, _Written()]
+"""Of an answer."""

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from downlink.analysis.hops import MOST_STEPS, flow_hops
+from downlink.analysis.hops import MOST_STEPS, HopTotals, flow_hops
 
 Ints = NDArray[np.int64]
 RATE_BYTES_S = 2_500_000
@@ -39,12 +39,12 @@ def test_each_hop_is_seen_from_both_of_its_ends() -> None:
     assert (first.place, last.place) == (1, 2)
     assert first.arrived_bps == pytest.approx([8 * RATE_BYTES_S] * 50)
     assert (first.asked_bps or [])[0] == 20e6
-    assert (first.totals["lost_packets"], last.totals["lost_packets"]) == (30, 70)
+    assert (first.totals.lost_packets, last.totals.lost_packets) == (30, 70)
     assert sum(each or 0 for each in last.lost_packets or []) == pytest.approx(70)
     assert first.queue_ms == [5.0] * 50
     assert first.rtt_ms == [40.0] * 50
     assert last.backlog_bytes == [30_000.0] * 50
-    assert first.totals["sent_bytes"] == 10 * RATE_BYTES_S
+    assert first.totals.sent_bytes == 10 * RATE_BYTES_S
 
 
 def test_a_round_trip_that_is_not_measured_yet_counts_for_nothing() -> None:
@@ -60,7 +60,7 @@ def test_what_nobody_recorded_is_none() -> None:
     split |= {"received_bytes": trace(5)["arrived_bytes"], "rtt_us": np.full(501, 60_000)}
     found = flow_hops((split, split, split), {})
     hop = found.hops[0]
-    assert (hop.asked_bps, hop.lost_packets, hop.queue_ms, hop.totals["lost_packets"]) == (None, None, None, None)
+    assert (hop.asked_bps, hop.lost_packets, hop.queue_ms, hop.totals.lost_packets) == (None, None, None, None)
     assert hop.rtt_ms == [60.0] * 25
     assert hop.arrived_bps == pytest.approx([8 * RATE_BYTES_S] * 25)
 
@@ -105,11 +105,11 @@ def test_satellites_are_told_apart_while_the_way_changes_its_length() -> None:
     assert (last.backlog_bytes or [])[:5] == [20.0] * 5
     assert (last.backlog_bytes or [])[6:10] == [30.0] * 4
     assert (third.backlog_bytes or [])[6:10] == [20.0] * 4
-    assert second.totals == {
-        "sent_bytes": 40_000, "arrived_bytes": 20_000, "lost_packets": 40, "repaired_bytes": 2_000, "hit_bytes": 0
-    }  # fmt: skip
-    assert third.totals["sent_bytes"] == 20_000
-    assert last.totals["sent_bytes"] == 40_000
+    assert second.totals == HopTotals(
+        sent_bytes=40_000, arrived_bytes=20_000, lost_packets=40, repaired_bytes=2_000, hit_bytes=0
+    )
+    assert third.totals.sent_bytes == 20_000
+    assert last.totals.sent_bytes == 40_000
 
 
 def test_the_last_row_of_a_satellite_that_has_left_counts_for_the_place_that_it_had() -> None:
@@ -123,8 +123,8 @@ def test_the_last_row_of_a_satellite_that_has_left_counts_for_the_place_that_it_
     found = flow_hops((trace(2), {}, trace(2)), sites(rows))
     assert [hop.place for hop in found.hops] == [1, 2, None]
     first, second, last = found.hops
-    assert [hop.totals["arrived_bytes"] for hop in (first, second)] == [21_000, 21_000]
-    assert (second.totals["sent_bytes"], last.totals["sent_bytes"]) == (42_000, 42_000)
+    assert [hop.totals.arrived_bytes for hop in (first, second)] == [21_000, 21_000]
+    assert (second.totals.sent_bytes, last.totals.sent_bytes) == (42_000, 42_000)
     assert (first.nodes or [])[4:7] == [1, 11, 11]
 
 
@@ -135,8 +135,8 @@ def test_what_the_sites_sent_is_what_the_hops_carried(lengths: list[int], amount
     table = sites(rows, amount)
     found = flow_hops((trace(1), {}, trace(1)), table)
     inner = [hop for hop in found.hops if hop.place is not None]
-    assert sum(hop.totals["arrived_bytes"] or 0 for hop in inner) == table["site_arrived_bytes"].sum()
-    assert sum(hop.totals["sent_bytes"] or 0 for hop in found.hops[1:]) == table["site_sent_bytes"].sum()
+    assert sum(hop.totals.arrived_bytes or 0 for hop in inner) == table["site_arrived_bytes"].sum()
+    assert sum(hop.totals.sent_bytes or 0 for hop in found.hops[1:]) == table["site_sent_bytes"].sum()
     lost = [each or 0 for hop in inner for each in hop.lost_packets or []]
     assert sum(lost) == table["site_lost_packets"].sum()
 
@@ -156,9 +156,9 @@ def test_a_further_receivers_flow_ends_at_its_own_site_and_not_at_the_last_one()
     receiver = trace(2, lost_a_second=4)
     found = flow_hops((trace(2), {}, receiver), table, is_further=True)
     assert [hop.place for hop in found.hops] == [*range(1, 9), None]
-    assert [hop.totals["arrived_bytes"] for hop in found.hops] == [20_000] * 8 + [2 * RATE_BYTES_S]
+    assert [hop.totals.arrived_bytes for hop in found.hops] == [20_000] * 8 + [2 * RATE_BYTES_S]
     last = found.hops[-1]
-    assert (last.totals["lost_packets"], last.totals["sent_bytes"], last.backlog_bytes) == (8, None, None)
+    assert (last.totals.lost_packets, last.totals.sent_bytes, last.backlog_bytes) == (8, None, None)
     assert (last.rtt_ms or [])[:10] == [40.0] * 10
 
 
@@ -166,4 +166,4 @@ def test_of_a_content_that_others_take_further_the_sites_behind_stay_and_the_own
     table = sites([(100_000 * t + p, p, 10 + p) for t in range(1, 21) for p in range(1, 15)])
     found = flow_hops((trace(2), {}, trace(2)), table, is_further=True)
     assert [hop.place for hop in found.hops] == [*range(1, 15), None]
-    assert (found.hops[-1].totals["sent_bytes"], found.hops[-1].totals["repaired_bytes"]) == (None, None)
+    assert (found.hops[-1].totals.sent_bytes, found.hops[-1].totals.repaired_bytes) == (None, None)

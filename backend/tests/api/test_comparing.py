@@ -9,10 +9,11 @@ from urllib.parse import urlencode
 
 import pytest
 import scipy
+from pydantic import TypeAdapter
 
 from downlink.actions.campaigns.archive_read import load_archive
-from downlink.api.schemas.comparing import CampaignsCompared
 from downlink.domain.results import comparison
+from downlink.views.results.comparison import CampaignsCompared
 from tests.fixtures.lab import Lab
 from tests.fixtures.recorded import ARCHIVE
 from tests.fixtures.scripted_agent import RttOfRuns
@@ -45,7 +46,7 @@ def test_two_campaigns_on_two_links_differ_by_what_their_runs_gave(lab: Lab) -> 
     lab.drive(leo, agents, rounds=500)
     sides = (f"{geo}/1/geo/on", f"{leo}/1/leo/a/off")
     found = asked(lab, *sides, baseline=sides[1], phase="steady", metric="rtt_ms")
-    assert CampaignsCompared.model_validate(found)
+    assert TypeAdapter(CampaignsCompared).validate_python(found)
     assert [(each["campaign"], each["link"], each["condition"], each["values"]) for each in found["sides"]] == [
         ("geo", "geo", "on", geo_ms),
         ("leo", "leo/a", "off", leo_ms),

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
-from downlink.api.schemas.limits import CampaignLimits, RunLimits
+from downlink.views.results.limits import CampaignLimits, RunLimits
 from tests.fixtures.lab import Lab
 from tests.fixtures.scripted_agent import RATE_BYTES_S, draw_steady
 
@@ -47,7 +48,7 @@ def campaign(lab: Lab) -> str:
 
 def limits_of_first_run(lab: Lab, campaign: str) -> dict[str, Any]:
     shown = lab.call("GET", f"/runs/{lab.runs(campaign)[0]['id']}/limits")
-    assert RunLimits.model_validate(shown)
+    assert TypeAdapter(RunLimits).validate_python(shown)
     (flow,) = shown["flows"]
     return dict(flow)
 
@@ -66,7 +67,7 @@ def test_every_second_of_a_run_says_what_held_it(lab: Lab, campaign: str) -> Non
 
 def test_a_campaign_says_which_buffers_to_set_and_every_second_is_a_line_of_its_table(lab: Lab, campaign: str) -> None:
     shown = lab.call("GET", f"/campaigns/{campaign}/limits")
-    assert CampaignLimits.model_validate(shown)
+    assert TypeAdapter(CampaignLimits).validate_python(shown)
     assert [(each["condition"], each["runs"]) for each in shown["groups"]] == [("on", 2)]
     estimate = shown["groups"][0]["shares"]["receive_window"]
     assert (estimate["mean"], estimate["n"]) == (pytest.approx(0.6, abs=1e-5), 2)

@@ -7,15 +7,16 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from pydantic import TypeAdapter
 
 from downlink.actions.results import sweep_parts, sweeps
 from downlink.analysis.exits.flow import flow_trace
 from downlink.analysis.exits.outcomes import Timing
 from downlink.analysis.exits.search import Search31
 from downlink.analysis.exits.sweep import rates, sweep
-from downlink.api.schemas.sweeps import Sweep
 from downlink.codec.parquet import parquet_to_columns
 from downlink.storage.tables import Chunk, Event, SweepPart
+from downlink.views.results.sweeps import Sweep
 from tests.fixtures.lab import API, Lab
 from tests.fixtures.scripted_agent import draw_slow_start
 
@@ -46,7 +47,7 @@ def finish(lab: Lab, asked: dict[str, Any]) -> dict[str, Any]:
     while lab.work():
         pass
     shown: dict[str, Any] = lab.call("GET", f"/sweeps/{asked['id']}")
-    assert Sweep.model_validate(shown)
+    assert TypeAdapter(Sweep).validate_python(shown)
     return shown
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
+
+from downlink.api.app import openapi_document
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "api.md").read_text()
@@ -19,7 +20,7 @@ def bare(path: str) -> str:
 
 
 def test_every_path_is_on_the_page() -> None:
-    paths = json.loads((ROOT / "backend" / "openapi.json").read_text())["paths"]
+    paths = openapi_document()["paths"]
     served = {bare(path.removeprefix("/api/v1")) for path in paths if not path.startswith("/api/v1/agent/")}
     # Paths that share all but their end are written once: `GET /a/b` · `/c` or `c.csv`.
     named = {bare(path) for path in re.findall(r"`[A-Z]+ (/[^` ?]*)", PAGE)}

@@ -1110,6 +1110,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaigns/{campaign_id}/archive.zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Campaign Archive
+         * @description Download an ended campaign: rows, report and sealed traces. `downlink seed` reads it.
+         */
+        get: operations["campaign_archive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/comparison": {
         parameters: {
             query?: never;
@@ -2074,66 +2094,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/runs/{run_id}/hops": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Hops
-         * @description Return what each hop of a run's relayed flows did, in equal time steps; 404 `hops_not_found` without relays.
-         */
-        get: operations["get_hops"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/runs/{run_id}/hops.csv": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Export Hops
-         * @description Export the hops' activity, a line for each time step of each hop.
-         */
-        get: operations["export_hops"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/imports": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Import Files
-         * @description Check every file, then create a run for each test in an imported campaign; `import_refused` lists every refusal.
-         */
-        post: operations["import_files"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/runs/{run_id}/limits": {
         parameters: {
             query?: never;
@@ -2208,6 +2168,66 @@ export interface paths {
         get: operations["get_campaign_rates"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/hops": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Hops
+         * @description Return what each hop of a run's relayed flows did, in equal time steps; 404 `hops_not_found` without relays.
+         */
+        get: operations["get_hops"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/hops.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Hops
+         * @description Export the hops' activity, a line for each time step of each hop.
+         */
+        get: operations["export_hops"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Files
+         * @description Check every file, then create a run for each test in an imported campaign; `import_refused` lists every refusal.
+         */
+        post: operations["import_files"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2379,26 +2399,6 @@ export interface paths {
          *     409 `weather_off` without a service, `place_unknown` for a link without a place, `try_too_soon` within five seconds of the last one.
          */
         post: operations["try_weather"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/campaigns/{campaign_id}/archive.zip": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Campaign Archive
-         * @description Download an ended campaign: rows, report and sealed traces. `downlink seed` reads it.
-         */
-        get: operations["campaign_archive"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2629,7 +2629,10 @@ export interface components {
              * @enum {string}
              */
             role: "viewer" | "operator" | "admin";
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
             /**
              * Signed In At
@@ -2718,7 +2721,10 @@ export interface components {
             links: string[];
             /** Last Seen At */
             last_seen_at: string | null;
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
             /** Revoked At */
             revoked_at: string | null;
@@ -2782,11 +2788,17 @@ export interface components {
             kind: components["schemas"]["AnnotationKind"];
             /** Text */
             text: string;
-            /** From At */
+            /**
+             * From At
+             * Format: date-time
+             */
             from_at: string;
             /** To At */
             to_at: string | null;
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
         };
         /**
@@ -2832,7 +2844,10 @@ export interface components {
         AuditEntry: {
             /** Id */
             id: number;
-            /** At */
+            /**
+             * At
+             * Format: date-time
+             */
             at: string;
             /**
              * Actor
@@ -2864,8 +2879,14 @@ export interface components {
             total: number;
         };
         /**
+         * Basis
+         * @description The evidence for a capacity point.
+         * @enum {string}
+         */
+        Basis: "link_log" | "emulated_rate" | "nominal_rate" | "plateau";
+        /**
          * BufferAdvice
-         * @description What the path asks for.
+         * @description The buffers that the path needs.
          */
         BufferAdvice: {
             /**
@@ -2886,9 +2907,15 @@ export interface components {
         };
         /** Calendar */
         Calendar: {
-            /** From At */
+            /**
+             * From At
+             * Format: date-time
+             */
             from_at: string;
-            /** To At */
+            /**
+             * To At
+             * Format: date-time
+             */
             to_at: string;
             /** Cell S */
             cell_s: number;
@@ -2917,6 +2944,7 @@ export interface components {
         CalendarCell: {
             /**
              * At
+             * Format: date-time
              * @description Where it begins
              */
             at: string;
@@ -2940,11 +2968,7 @@ export interface components {
             campaign_id: string;
             /** Name */
             name: string;
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "draft" | "running" | "paused" | "complete" | "cancelled";
+            state: components["schemas"]["CampaignState"];
             /**
              * Runs
              * @description In these days, every attempt counted
@@ -3067,7 +3091,10 @@ export interface components {
             runs_ended: number;
             /** @description Runs by state, every attempt counted; not those that `until` made needless */
             counts: components["schemas"]["RunCounts"];
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
             /** Launched At */
             launched_at: string | null;
@@ -3959,7 +3986,10 @@ export interface components {
             runs_ended: number;
             /** @description Runs by state, every attempt counted; not those that `until` made needless */
             counts: components["schemas"]["RunCounts"];
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
             /** Launched At */
             launched_at: string | null;
@@ -3988,7 +4018,7 @@ export interface components {
              * @description The campaign file as it was given
              */
             source: string;
-            estimate: components["schemas"]["downlink__api__schemas__campaigns__Estimate"];
+            estimate: components["schemas"]["Estimate"];
         };
         /** CampaignExits */
         CampaignExits: {
@@ -4077,7 +4107,7 @@ export interface components {
             time_zones: {
                 [key: string]: string;
             };
-            estimate: components["schemas"]["downlink__api__schemas__campaigns__Estimate"];
+            estimate: components["schemas"]["Estimate"];
             /**
              * Conflicts
              * @description What prevents a launch, or will make runs wait
@@ -4205,13 +4235,18 @@ export interface components {
             /** @description What starts its runs, instead of the launch */
             trigger?: components["schemas"]["TriggerSpec"] | null;
             /** @description What ends it before its most cycles: how exactly means are to be known */
-            until?: components["schemas"]["UntilSpec"] | null;
+            until?: components["schemas"]["Until"] | null;
             /**
              * Expect
              * @description Ranges in which its runs' numbers should lie
              */
             expect?: components["schemas"]["ExpectSpec"][];
         };
+        /**
+         * CampaignState
+         * @enum {string}
+         */
+        CampaignState: "draft" | "running" | "paused" | "complete" | "cancelled";
         /** CampaignStatistics */
         CampaignStatistics: {
             /**
@@ -4282,7 +4317,7 @@ export interface components {
         };
         /**
          * Capacity
-         * @description When slow start had nothing more to gain: what exits are judged by (docs/exits.md, section 2).
+         * @description The moment when slow start had nothing more to gain; exits are judged by it (docs/exits.md, section 2).
          */
         Capacity: {
             /**
@@ -4290,12 +4325,8 @@ export interface components {
              * @description Microseconds since the flow's first data byte; null when never reached
              */
             capacity_us: number | null;
-            /**
-             * Capacity Basis
-             * @description Rate x least RTT in flight, by the link's emulated or nominal rate; or 90 % of the delivery plateau
-             * @enum {string}
-             */
-            capacity_basis: "link_log" | "emulated_rate" | "nominal_rate" | "plateau";
+            /** @description Rate x least RTT in flight, by the link's emulated or nominal rate; or 90 % of the delivery plateau */
+            capacity_basis: components["schemas"]["Basis"];
             /**
              * Capacity Rate Bps
              * @description The link's rate, or the plateau's; null without a plateau
@@ -4343,6 +4374,7 @@ export interface components {
             name: string;
             /**
              * At
+             * Format: date-time
              * @description Of the value, the slot or the call
              */
             at: string;
@@ -4392,7 +4424,10 @@ export interface components {
             owner: string | null;
             /** Created By */
             created_by: string;
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
             last: components["schemas"]["LastTry"] | null;
         };
@@ -4500,7 +4535,10 @@ export interface components {
             owner: string | null;
             /** Created By */
             created_by: string;
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
             last: components["schemas"]["LastTry"] | null;
             /**
@@ -4612,10 +4650,10 @@ export interface components {
          * @description All columns over the runs that have cg, ex and dp: here hr is dp - ex of the means too.
          */
         CommonMeans: {
-            cg_s: components["schemas"]["downlink__api__schemas__exits__Estimate"];
-            ex_s: components["schemas"]["downlink__api__schemas__exits__Estimate"];
-            dp_s: components["schemas"]["downlink__api__schemas__exits__Estimate"];
-            hr_s: components["schemas"]["downlink__api__schemas__exits__Estimate"];
+            cg_s: components["schemas"]["ExitEstimate"];
+            ex_s: components["schemas"]["ExitEstimate"];
+            dp_s: components["schemas"]["ExitEstimate"];
+            hr_s: components["schemas"]["ExitEstimate"];
         };
         /**
          * Compared
@@ -4862,7 +4900,10 @@ export interface components {
             issuer: string;
             /** Subject */
             subject: string;
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
         };
         /** Connection */
@@ -4954,7 +4995,7 @@ export interface components {
         };
         /**
          * DataPart
-         * @description What would go with this part.
+         * @description The data that would go with this part.
          */
         DataPart: {
             /** @description `traces`: the raw samples. `series`: those and the one-second series. `all`: the campaign with everything it has */
@@ -5024,17 +5065,14 @@ export interface components {
             cycle: number;
             /** Attempt */
             attempt: number;
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "planned" | "leased" | "preparing" | "running" | "restoring" | "uploading" | "complete" | "incomplete" | "failed" | "cancelled" | "missed";
+            state: components["schemas"]["RunState"];
             /** Reason */
             reason: string | null;
             /** Detail */
             detail: string | null;
             /**
              * At
+             * Format: date-time
              * @description When it began; until then, or where it never did, when it is due
              */
             at: string;
@@ -5237,7 +5275,10 @@ export interface components {
              * @description Start the agent now and at every boot, under systemd
              */
             service_commands: string;
-            /** Expires At */
+            /**
+             * Expires At
+             * Format: date-time
+             */
             expires_at: string;
         };
         /** EnrolmentBody */
@@ -5253,6 +5294,15 @@ export interface components {
              * @default 60
              */
             expires_in_minutes: number;
+        };
+        /** Estimate */
+        Estimate: {
+            /** Runs */
+            runs: number;
+            /** Bytes */
+            bytes: number;
+            /** Duration S */
+            duration_s: number;
         };
         /**
          * EventTimes
@@ -5323,6 +5373,20 @@ export interface components {
              * @description |norm - best norm|
              */
             error_ratio: (number | null)[];
+        };
+        /**
+         * ExitEstimate
+         * @description A mean or a share with its 95 % interval; null where n does not allow one.
+         */
+        ExitEstimate: {
+            /** Value */
+            value: number;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /** N */
+            n: number;
         };
         /** ExitGroup */
         ExitGroup: {
@@ -5490,7 +5554,10 @@ export interface components {
         Firing: {
             /** Number */
             number: number;
-            /** At */
+            /**
+             * At
+             * Format: date-time
+             */
             at: string;
             cause: components["schemas"]["Cause"];
             /** First Cycle */
@@ -5588,7 +5655,7 @@ export interface components {
         };
         /**
          * FlowLoss
-         * @description What the link lost of a flow on the way to its receiver. Null for a flow that the link did not count.
+         * @description The link's losses of a flow on the way to its receiver. Null for a flow that the link did not count.
          */
         FlowLoss: {
             /** Flow */
@@ -5623,6 +5690,13 @@ export interface components {
             /** Flow */
             flow: number;
         };
+        /** FlowOffer */
+        FlowOffer: {
+            /** Message Bytes */
+            message_bytes: number;
+            /** Every Ms */
+            every_ms: number;
+        };
         /** FlowOrder */
         FlowOrder: {
             /** Flow */
@@ -5641,7 +5715,7 @@ export interface components {
             sender: components["schemas"]["Peer"];
             /** Receivers */
             receivers: components["schemas"]["Peer"][];
-            offer?: components["schemas"]["downlink__protocol__orders__Offer"] | null;
+            offer?: components["schemas"]["Offer"] | null;
             upstream?: components["schemas"]["Neighbour"] | null;
             /**
              * Downstream
@@ -5791,7 +5865,7 @@ export interface components {
         };
         /**
          * Forecast
-         * @description How many cycles a campaign with `until` should take, by the campaign that was complete last with its conditions and links.
+         * @description The number of cycles that a campaign with `until` should take, by the last complete campaign with its conditions and links.
          */
         Forecast: {
             /** Most Cycles */
@@ -5928,13 +6002,6 @@ export interface components {
              */
             place: number | null;
             /**
-             * Begins At
-             * @description The agent at its upstream end; null: a site of an emulated link
-             */
-            begins_at: string | null;
-            /** Ends At */
-            ends_at: string | null;
-            /**
              * Nodes
              * @description Which satellite ends it, by its number in the path; below 0: a station or a router
              */
@@ -5966,10 +6033,17 @@ export interface components {
             /** Repaired Bytes */
             repaired_bytes: (number | null)[] | null;
             totals: components["schemas"]["HopTotals"];
+            /**
+             * Begins At
+             * @description The agent at its upstream end; null: a site of an emulated link
+             */
+            begins_at: string | null;
+            /** Ends At */
+            ends_at: string | null;
         };
         /**
          * HopTotals
-         * @description Over the whole flow; null for what nobody counted.
+         * @description Totals over the whole flow; null for what was not counted.
          */
         HopTotals: {
             /**
@@ -6235,7 +6309,7 @@ export interface components {
         };
         /**
          * ImportedRun
-         * @description What became of one test.
+         * @description The run that was made of one test.
          */
         ImportedRun: {
             /**
@@ -6264,7 +6338,6 @@ export interface components {
             /**
              * Partial
              * @description Parts of the test that cannot be used: the first ten, and how many more
-             * @default []
              */
             partial: string[];
         };
@@ -6347,9 +6420,15 @@ export interface components {
             user_id: string | null;
             /** Created By */
             created_by: string;
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
-            /** Expires At */
+            /**
+             * Expires At
+             * Format: date-time
+             */
             expires_at: string;
         };
         /** InvitationBody */
@@ -6388,9 +6467,15 @@ export interface components {
             user_id: string | null;
             /** Created By */
             created_by: string;
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
-            /** Expires At */
+            /**
+             * Expires At
+             * Format: date-time
+             */
             expires_at: string;
             /**
              * Link
@@ -6452,7 +6537,10 @@ export interface components {
              * @enum {string}
              */
             state: "waiting" | "retrying" | "sent" | "gave_up";
-            /** Tried At */
+            /**
+             * Tried At
+             * Format: date-time
+             */
             tried_at: string;
             /** Detail */
             detail: string | null;
@@ -6471,11 +6559,7 @@ export interface components {
          * @description Complete runs without a value.
          */
         LeftOut: {
-            /**
-             * Why
-             * @enum {string}
-             */
-            why: "no_table" | "half_missing" | "no_common_blocks" | "order_only" | "clock_unknown" | "clock_unsure" | "below_zero" | "too_short";
+            why: components["schemas"]["Why"];
             /** Sentence */
             sentence: string;
             /** Runs */
@@ -6621,7 +6705,10 @@ export interface components {
              * @description The run that holds the link now
              */
             run_id: string | null;
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
         };
         /**
@@ -6629,6 +6716,8 @@ export interface components {
          * @description The largest advice over the groups of a link, ready to type.
          */
         LinkAdvice: {
+            /** Link */
+            link: string;
             /**
              * Bdp Bytes
              * @description The measured bandwidth-delay product
@@ -6644,8 +6733,6 @@ export interface components {
              * @description What the maxima of tcp_rmem and tcp_wmem should at least be
              */
             max_bytes: number;
-            /** Link */
-            link: string;
             /**
              * Rmem
              * @description For net.ipv4.tcp_rmem at the receiver
@@ -6842,11 +6929,8 @@ export interface components {
             base_rtt_ms: number;
             /** Is Emulated */
             is_emulated: boolean | null;
-            /**
-             * Orbit
-             * @description This and the next three: as registered now; null where the link is not
-             */
-            orbit: ("GEO" | "MEO" | "LEO" | "terrestrial") | null;
+            /** @description This and the next three: as registered now; null where the link is not */
+            orbit: components["schemas"]["Orbit"] | null;
             /** Operator */
             operator: string | null;
             /** Profile */
@@ -7077,7 +7161,7 @@ export interface components {
         };
         /**
          * LinkPhase
-         * @description What the link did in a phase, on the way to the receiver. Null where its log does not cover the phase.
+         * @description The link's activity in a phase, on the way to the receiver. Null where its log does not cover the phase.
          */
         LinkPhase: {
             /** Queueing Ms */
@@ -7336,7 +7420,7 @@ export interface components {
         };
         /**
          * Missing
-         * @description Announced chunks of one flow at one point, from first to last, that their agent does not have any more.
+         * @description Announced chunks of one flow at one point, from first to last, that their agent no longer has.
          */
         Missing: {
             /** Flow */
@@ -7395,14 +7479,17 @@ export interface components {
         };
         /**
          * MonthUse
-         * @description Of a link's allowance in this month, by what agents reported.
+         * @description The use of a link's allowance in this month, as agents reported it.
          */
         MonthUse: {
             /** Used Bytes */
             used_bytes: number;
             /** Left Bytes */
             left_bytes: number;
-            /** Resets At */
+            /**
+             * Resets At
+             * Format: date-time
+             */
             resets_at: string;
         };
         /**
@@ -7419,11 +7506,20 @@ export interface components {
             /** Key */
             key?: string | null;
         };
-        /** Night */
+        /**
+         * Night
+         * @description The night from dusk to dawn by the clock, within the stretch that was asked about.
+         */
         Night: {
-            /** From At */
+            /**
+             * From At
+             * Format: date-time
+             */
             from_at: string;
-            /** To At */
+            /**
+             * To At
+             * Format: date-time
+             */
             to_at: string;
         };
         /** Notification */
@@ -7444,7 +7540,10 @@ export interface components {
              * @enum {string}
              */
             state: "waiting" | "retrying" | "sent" | "gave_up";
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
             /** Tries */
             tries: number;
@@ -7535,6 +7634,16 @@ export interface components {
             /** Value */
             value: number;
         };
+        /**
+         * Offer
+         * @description A message of message_bytes is written every every_ms; without one, a flow sends as fast as it can.
+         */
+        Offer: {
+            /** Message Bytes */
+            message_bytes: number;
+            /** Every Ms */
+            every_ms: number;
+        };
         /** OfferSpec */
         OfferSpec: {
             /** Message Bytes */
@@ -7585,9 +7694,15 @@ export interface components {
              * @description What the browser calls itself
              */
             browser: string;
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
-            /** Expires At */
+            /**
+             * Expires At
+             * Format: date-time
+             */
             expires_at: string;
             /**
              * Is Own
@@ -7607,9 +7722,17 @@ export interface components {
             role: "viewer" | "operator" | "admin";
             /** Username */
             username: string | null;
-            /** Expires At */
+            /**
+             * Expires At
+             * Format: date-time
+             */
             expires_at: string;
         };
+        /**
+         * Orbit
+         * @enum {string}
+         */
+        Orbit: "GEO" | "MEO" | "LEO" | "terrestrial";
         /**
          * Outlier
          * @description A value to look at. It stays in every statistic.
@@ -7892,6 +8015,7 @@ export interface components {
             due_s: number;
             /**
              * Due At
+             * Format: date-time
              * @description The moment, if it were launched now
              */
             due_at: string;
@@ -7994,7 +8118,7 @@ export interface components {
         };
         /** Precision */
         Precision: {
-            asked: components["schemas"]["UntilSpec"];
+            asked: components["schemas"]["Until"];
             /**
              * Cycles
              * @description Those of which a run has begun
@@ -8173,9 +8297,15 @@ export interface components {
             unit: string;
             /** Source */
             source: string;
-            /** First At */
+            /**
+             * First At
+             * Format: date-time
+             */
             first_at: string;
-            /** Last At */
+            /**
+             * Last At
+             * Format: date-time
+             */
             last_at: string;
         };
         /** QuantityList */
@@ -8349,7 +8479,7 @@ export interface components {
         };
         /**
          * Reason
-         * @description Why a run ended as it did (docs/agent-protocol.md section 7).
+         * @description Reasons for which a run ended (docs/agent-protocol.md section 7).
          * @enum {string}
          */
         Reason: "agent_lost" | "agent_restarted" | "cc_unavailable" | "setting_refused" | "setting_failed" | "policy_refused" | "over_budget" | "port_failed" | "connect_failed" | "link_lost" | "no_samples" | "thin_trace" | "disk_full" | "clock_unsure" | "deadline" | "not_restored" | "lease_expired" | "cancelled" | "host_busy" | "outside_hours" | "precise_enough" | "upload_timeout" | "recorded" | "test_failed" | "upload_refused" | "samples_lost" | "link_control_failed" | "emulator_late" | "relay_unreachable" | "relay_refused" | "content_wrong" | "internal";
@@ -8416,7 +8546,10 @@ export interface components {
             campaign_id: string;
             /** Analysis Version */
             analysis_version: string;
-            /** Computed At */
+            /**
+             * Computed At
+             * Format: date-time
+             */
             computed_at: string;
             /** Is Current */
             is_current: boolean;
@@ -8644,7 +8777,10 @@ export interface components {
              */
             is_pinned: boolean;
         };
-        /** Rival */
+        /**
+         * Rival
+         * @description Another campaign that wants the same link.
+         */
         Rival: {
             /** Name */
             name: string;
@@ -8711,7 +8847,10 @@ export interface components {
             reason: string | null;
             /** Detail */
             detail: string | null;
-            /** Due At */
+            /**
+             * Due At
+             * Format: date-time
+             */
             due_at: string;
             /** Started At */
             started_at: string | null;
@@ -8887,12 +9026,18 @@ export interface components {
             why: string;
             /** By */
             by: string;
-            /** At */
+            /**
+             * At
+             * Format: date-time
+             */
             at: string;
         };
         /** RunEvent */
         RunEvent: {
-            /** At */
+            /**
+             * At
+             * Format: date-time
+             */
             at: string;
             /** Kind */
             kind: string;
@@ -8910,11 +9055,7 @@ export interface components {
             link: string;
             /** Condition */
             condition: string;
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "planned" | "leased" | "preparing" | "running" | "restoring" | "uploading" | "complete" | "incomplete" | "failed" | "cancelled" | "missed";
+            state: components["schemas"]["RunState"];
             /**
              * Flows
              * @description Those that have been judged
@@ -8960,7 +9101,7 @@ export interface components {
             /** @description Of flows that pass relays; TCP goes without */
             carrier?: components["schemas"]["Carrier"] | null;
             /** @description Messages at a fixed rate; else as fast as it can */
-            offer?: components["schemas"]["downlink__api__schemas__runs__Offer"] | null;
+            offer?: components["schemas"]["FlowOffer"] | null;
             /**
              * Relays
              * @description Agents, from the sender to the receiver; left out over TCP
@@ -9139,6 +9280,11 @@ export interface components {
             flows: components["schemas"]["FlowSeries"][];
         };
         /**
+         * RunState
+         * @enum {string}
+         */
+        RunState: "planned" | "leased" | "preparing" | "running" | "restoring" | "uploading" | "complete" | "incomplete" | "failed" | "cancelled" | "missed";
+        /**
          * RunSummary
          * @description A run as a row of a table.
          */
@@ -9172,7 +9318,10 @@ export interface components {
             reason: string | null;
             /** Detail */
             detail: string | null;
-            /** Due At */
+            /**
+             * Due At
+             * Format: date-time
+             */
             due_at: string;
             /** Started At */
             started_at: string | null;
@@ -9359,7 +9508,10 @@ export interface components {
              * @description How much of the trace has its routes
              */
             done_us: number;
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
             /** Ended At */
             ended_at: string | null;
@@ -9383,7 +9535,7 @@ export interface components {
         };
         /**
          * SenderWindow
-         * @description What the sender saw; a quantity that the trace lacks is null as a whole.
+         * @description The sender's view within a window of time; a quantity that the trace lacks is null as a whole.
          */
         SenderWindow: {
             /** Time Us */
@@ -9510,9 +9662,15 @@ export interface components {
             name: string;
             /** Created By */
             created_by: string;
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
-            /** Expires At */
+            /**
+             * Expires At
+             * Format: date-time
+             */
             expires_at: string;
             /**
              * Opened
@@ -9547,9 +9705,15 @@ export interface components {
             name: string;
             /** Created By */
             created_by: string;
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
-            /** Expires At */
+            /**
+             * Expires At
+             * Format: date-time
+             */
             expires_at: string;
             /**
              * Opened
@@ -9583,10 +9747,16 @@ export interface components {
              * @description Its name
              */
             campaign: string;
-            /** Expires At */
+            /**
+             * Expires At
+             * Format: date-time
+             */
             expires_at: string;
         };
-        /** Sharing */
+        /**
+         * Sharing
+         * @description The share that a campaign gets of a link while all others want it too.
+         */
         Sharing: {
             /** Link */
             link: string;
@@ -9760,6 +9930,7 @@ export interface components {
         StripBin: {
             /**
              * At
+             * Format: date-time
              * @description The mean of the moments in it
              */
             at: string;
@@ -9805,14 +9976,10 @@ export interface components {
              * @description Why it failed
              */
             reason: string | null;
-            /** Done */
-            done: number;
             /**
-             * Total
-             * @description Traces
+             * Created At
+             * Format: date-time
              */
-            total: number;
-            /** Created At */
             created_at: string;
             /** Ended At */
             ended_at: string | null;
@@ -9821,6 +9988,13 @@ export interface components {
              * @description null until complete
              */
             cells: components["schemas"]["SweepCell"][] | null;
+            /** Done */
+            done: number;
+            /**
+             * Total
+             * @description Traces
+             */
+            total: number;
         };
         /** SweepBody */
         SweepBody: {
@@ -9912,20 +10086,20 @@ export interface components {
         TableOne: {
             /** Runs */
             runs: number;
-            success_percent: components["schemas"]["downlink__api__schemas__exits__Estimate"];
+            success_percent: components["schemas"]["ExitEstimate"];
             /** @description The capacity point that exits are judged by */
-            capacity_s: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
-            cg_s: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
-            ex_s: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
-            dp_s: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
+            capacity_s: components["schemas"]["ExitEstimate"] | null;
+            cg_s: components["schemas"]["ExitEstimate"] | null;
+            ex_s: components["schemas"]["ExitEstimate"] | null;
+            dp_s: components["schemas"]["ExitEstimate"] | null;
             /** @description Over the runs with ex and dp */
-            hr_s: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
+            hr_s: components["schemas"]["ExitEstimate"] | null;
             /** @description Over the successful runs */
-            success_hr_s: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
-            /** @description How far the curve is off for being made of bins: mean of Figure 6b */
-            error_percent: components["schemas"]["downlink__api__schemas__exits__Estimate"] | null;
+            success_hr_s: components["schemas"]["ExitEstimate"] | null;
             /** @description As in Kachooei 2023 (SEARCH); null when no run has all three times */
             common: components["schemas"]["CommonMeans"] | null;
+            /** @description How far the curve is off for being made of bins: mean of Figure 6b */
+            error_percent: components["schemas"]["ExitEstimate"] | null;
         };
         /** TcpTransport */
         TcpTransport: {
@@ -9991,12 +10165,20 @@ export interface components {
             opening_hours?: string[];
             repeat?: components["schemas"]["Repeat"] | null;
         };
+        /**
+         * Timing
+         * @description An exit against the capacity point and the first loss of its flow.
+         *
+         *     EARLY: before capacity. GOOD: from then on and before the loss. LATE: not before the loss. OPEN: neither an exit nor a loss.
+         * @enum {string}
+         */
+        Timing: "early" | "good" | "late" | "open";
         /** TimingShares */
         TimingShares: {
-            early: components["schemas"]["downlink__api__schemas__exits__Estimate"];
-            good: components["schemas"]["downlink__api__schemas__exits__Estimate"];
-            late: components["schemas"]["downlink__api__schemas__exits__Estimate"];
-            open: components["schemas"]["downlink__api__schemas__exits__Estimate"];
+            early: components["schemas"]["ExitEstimate"];
+            good: components["schemas"]["ExitEstimate"];
+            late: components["schemas"]["ExitEstimate"];
+            open: components["schemas"]["ExitEstimate"];
         };
         /** Token */
         Token: {
@@ -10016,7 +10198,10 @@ export interface components {
             scopes: ("read" | "write" | "admin")[];
             /** Created By */
             created_by: string;
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
             /** Expires At */
             expires_at: string | null;
@@ -10053,7 +10238,10 @@ export interface components {
             scopes: ("read" | "write" | "admin")[];
             /** Created By */
             created_by: string;
-            /** Created At */
+            /**
+             * Created At
+             * Format: date-time
+             */
             created_at: string;
             /** Expires At */
             expires_at: string | null;
@@ -10312,19 +10500,14 @@ export interface components {
             runs: number;
         };
         /**
-         * UntilSpec
+         * Until
          * @description Cycles go on until each condition's mean is known so exactly on each link, or most_cycles have run.
          */
-        UntilSpec: {
+        Until: {
             /** Metric */
             metric: string;
             /** Phase */
             phase: string;
-            /**
-             * Flow
-             * @description Which of a condition's flows, from 1
-             */
-            flow: number;
             /**
              * Half Width Percent
              * @description Half the width of the interval at most, in percent of the mean
@@ -10332,6 +10515,11 @@ export interface components {
             half_width_percent: number;
             /** Most Cycles */
             most_cycles: number;
+            /**
+             * Flow
+             * @description Which of a condition's flows, from 1
+             */
+            flow: number;
         };
         /** UploadOrder */
         UploadOrder: {
@@ -10430,7 +10618,7 @@ export interface components {
         Verb: "read" | "read_campaign" | "share_campaign" | "create_campaign" | "change_campaign" | "describe_campaign" | "run_campaign" | "delete_campaign" | "derive" | "import" | "create_link" | "change_link" | "annotate" | "change_account" | "manage_tokens" | "manage_channels" | "manage_agents" | "pause_agents" | "manage_access";
         /**
          * Verdict
-         * @description What one detector says about one flow.
+         * @description The verdict of one detector on one flow.
          */
         Verdict: {
             /** Detector */
@@ -10469,16 +10657,13 @@ export interface components {
              * @description False where the samples are too coarse for this detector
              */
             is_decidable: boolean;
+            /** @description Against capacity and first loss; null where it cannot be said */
+            timing: components["schemas"]["Timing"] | null;
             /**
              * Is Too Late
              * @description The exit came at or after the first loss
              */
             is_too_late: boolean;
-            /**
-             * Timing
-             * @description Against capacity and first loss; null where it cannot be said
-             */
-            timing: ("early" | "good" | "late" | "open") | null;
         };
         /**
          * Way
@@ -10537,6 +10722,7 @@ export interface components {
             links: string[];
             /**
              * Due At
+             * Format: date-time
              * @description When the service is asked next
              */
             due_at: string;
@@ -10615,7 +10801,10 @@ export interface components {
             unit: string;
             /** Source */
             source: string;
-            /** At */
+            /**
+             * At
+             * Format: date-time
+             */
             at: string;
             /** Value */
             value: number;
@@ -10642,6 +10831,12 @@ export interface components {
             /** Runs */
             runs: number;
         };
+        /**
+         * Why
+         * @description Reasons for which there is no value.
+         * @enum {string}
+         */
+        Why: "no_table" | "half_missing" | "no_common_blocks" | "order_only" | "clock_unknown" | "clock_unsure" | "below_zero" | "too_short";
         /**
          * Width
          * @description The confidence sequence of one condition on one link (docs/method.md, section 10).
@@ -10701,46 +10896,6 @@ export interface components {
             offset: number;
             /** Hop */
             hop: number;
-        };
-        /** Estimate */
-        downlink__api__schemas__campaigns__Estimate: {
-            /** Runs */
-            runs: number;
-            /** Bytes */
-            bytes: number;
-            /** Duration S */
-            duration_s: number;
-        };
-        /**
-         * Estimate
-         * @description A mean or a share with its 95 % interval; null where n does not allow one.
-         */
-        downlink__api__schemas__exits__Estimate: {
-            /** Value */
-            value: number;
-            /** Low */
-            low: number | null;
-            /** High */
-            high: number | null;
-            /** N */
-            n: number;
-        };
-        /** Offer */
-        downlink__api__schemas__runs__Offer: {
-            /** Message Bytes */
-            message_bytes: number;
-            /** Every Ms */
-            every_ms: number;
-        };
-        /**
-         * Offer
-         * @description A message of message_bytes is written every every_ms; without one, a flow sends as fast as it can.
-         */
-        downlink__protocol__orders__Offer: {
-            /** Message Bytes */
-            message_bytes: number;
-            /** Every Ms */
-            every_ms: number;
         };
         /** FlowProgress */
         FlowProgress: {
@@ -16073,6 +16228,91 @@ export interface operations {
             };
         };
     };
+    campaign_archive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                campaign_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description docs/data-format.md, section 4 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": unknown;
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_comparison: {
         parameters: {
             query: {
@@ -20330,320 +20570,6 @@ export interface operations {
             };
         };
     };
-    get_hops: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                run_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RunHops"];
-                };
-            };
-            /** @description The request cannot be read */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not signed in */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description No such thing */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The input is wrong; `details` says where */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many tries */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A part of the server is unavailable; try again */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    export_hops: {
-        parameters: {
-            query?: {
-                /** @description The table as spreadsheets open it, with this separator: a byte-order mark, numbers of 15 digits, an empty cell for a slow-start threshold that was never set. Without it every digit and value is kept */
-                spreadsheet?: "comma" | "semicolon" | "tab";
-                /** @description Of a spreadsheet; `comma` where the separator is a semicolon, else `point` */
-                decimal?: "point" | "comma";
-            };
-            header?: never;
-            path: {
-                run_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The file */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/csv": string;
-                };
-            };
-            /** @description The request cannot be read */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not signed in */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description No such thing */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The input is wrong; `details` says where */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many tries */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A part of the server is unavailable; try again */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    import_files: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "files": [
-                 *         "flent-2026-01-02.flent.gz"
-                 *       ],
-                 *       "campaign": "Runs of the winter",
-                 *       "skip_refused": false
-                 *     }
-                 */
-                "multipart/form-data": {
-                    files: string[];
-                    /**
-                     * Campaign
-                     * @description Name of a new campaign; by default `Imported` and the date
-                     */
-                    campaign?: string | null;
-                    /**
-                     * Campaign Id
-                     * @description An imported campaign that the files are added to
-                     */
-                    campaign_id?: string | null;
-                    /**
-                     * Condition
-                     * @description Condition of all the files; by default each file's test, congestion control and direction
-                     */
-                    condition?: string | null;
-                    /**
-                     * Skip Refused
-                     * @description Leave out what is refused and import the rest; by default one refusal stops all
-                     * @default false
-                     */
-                    skip_refused?: boolean;
-                    /**
-                     * Strict
-                     * @description Refuse a test of which a part cannot be used (a flow, a row); by default such parts are left out and named
-                     * @default false
-                     */
-                    strict?: boolean;
-                    /**
-                     * Started At
-                     * @description When the one test began whose file does not say
-                     */
-                    started_at?: string | null;
-                };
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ImportAnswer"];
-                };
-            };
-            /** @description The request cannot be read */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not signed in */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description No such thing */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Its state does not allow this */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The input is wrong; `details` says where */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A part of the server is unavailable; try again */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description No room */
-            507: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     get_run_limits: {
         parameters: {
             query?: never;
@@ -20957,6 +20883,320 @@ export interface operations {
             };
             /** @description A part of the server is unavailable; try again */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_hops: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunHops"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_hops: {
+        parameters: {
+            query?: {
+                /** @description The table as spreadsheets open it, with this separator: a byte-order mark, numbers of 15 digits, an empty cell for a slow-start threshold that was never set. Without it every digit and value is kept */
+                spreadsheet?: "comma" | "semicolon" | "tab";
+                /** @description Of a spreadsheet; `comma` where the separator is a semicolon, else `point` */
+                decimal?: "point" | "comma";
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_files: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "files": [
+                 *         "flent-2026-01-02.flent.gz"
+                 *       ],
+                 *       "campaign": "Runs of the winter",
+                 *       "skip_refused": false
+                 *     }
+                 */
+                "multipart/form-data": {
+                    files: string[];
+                    /**
+                     * Campaign
+                     * @description Name of a new campaign; by default `Imported` and the date
+                     */
+                    campaign?: string | null;
+                    /**
+                     * Campaign Id
+                     * @description An imported campaign that the files are added to
+                     */
+                    campaign_id?: string | null;
+                    /**
+                     * Condition
+                     * @description Condition of all the files; by default each file's test, congestion control and direction
+                     */
+                    condition?: string | null;
+                    /**
+                     * Skip Refused
+                     * @description Leave out what is refused and import the rest; by default one refusal stops all
+                     * @default false
+                     */
+                    skip_refused?: boolean;
+                    /**
+                     * Strict
+                     * @description Refuse a test of which a part cannot be used (a flow, a row); by default such parts are left out and named
+                     * @default false
+                     */
+                    strict?: boolean;
+                    /**
+                     * Started At
+                     * @description When the one test began whose file does not say
+                     */
+                    started_at?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportAnswer"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Its state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The input is wrong; `details` says where */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A part of the server is unavailable; try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No room */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21744,91 +21984,6 @@ export interface operations {
             };
             /** @description The input is wrong; `details` says where */
             422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A part of the server is unavailable; try again */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    campaign_archive: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                campaign_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description docs/data-format.md, section 4 */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/zip": unknown;
-                };
-            };
-            /** @description The request cannot be read */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not signed in */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description No such thing */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Its state does not allow this */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The input is wrong; `details` says where */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many tries */
-            429: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
 from math import floor
-from typing import BinaryIO
+from typing import Annotated, BinaryIO
 from uuid import UUID
 
 from downlink.actions.campaigns.imported_runs import LINK, add_imported_run
@@ -17,6 +17,7 @@ from downlink.domain.campaigns.campaign import Campaign, Condition, Limits, Phas
 from downlink.domain.campaigns.campaign_state import CampaignState
 from downlink.domain.campaigns.plan import Estimate
 from downlink.domain.campaigns.timetable import Timetable
+from downlink.domain.doc import Doc
 from downlink.domain.errors import ConflictError, InvalidError
 from downlink.domain.partial import told
 from downlink.importers.file_checks import CheckedFiles, check_opened
@@ -58,12 +59,12 @@ class ImportedRun:
 
     run_id: UUID
     file: str
-    source: str
+    source: Annotated[str, Doc("iperf3, ndt7, tcp-info, flent, ack-csv or downlink-csv")]
     sha256: str
     flows: int
     condition: str
-    failure: str | None
-    partial: list[str]
+    failure: Annotated[str | None, Doc("Why the test failed, as its file says; the run is a failed one")]
+    partial: Annotated[list[str], Doc("Parts of the test that cannot be used: the first ten, and how many more")]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,7 @@ from downlink.analysis.exits.sliding import (
 from downlink.analysis.exits.trace import INFINITE_SSTHRESH_SEGMENTS, NO_RTT, USED_FIELDS, AckTrace, trace_from_fields
 from downlink.analysis.exits.verdict import Verdict
 from downlink.analysis.intervals import plain
+from downlink.domain.doc import Doc
 from downlink.domain.errors import InvalidError
 
 FIRST_LOSS = "first_loss"
@@ -58,29 +59,29 @@ class FlowExits:
 
 
 @dataclass(frozen=True)
-class PlottedCurves:
-    """SEARCH 1.0's curves, one value per closed bin; None where a window does not fit yet."""
+class ExitCurves:
+    """SEARCH 1.0's curves, one value per closed bin; null where a window does not fit yet."""
 
     bin_us: int
-    window_us: int
+    window_us: Annotated[int, Doc("Length of the sliding window, for its shading")]
     threshold_ratio: float
     capacity_ratio: float
     time_us: list[int]
-    sent_bytes: list[float | None]
-    delivered_bytes: list[float | None]
+    sent_bytes: Annotated[list[float | None], Doc("Sent in the window that ended one RTT ago, out of bins")]
+    delivered_bytes: Annotated[list[float | None], Doc("Delivered in the window that ends now")]
     norm_ratio: list[float | None]
-    best_sent_bytes: list[float | None]
+    best_sent_bytes: Annotated[list[float | None], Doc("The same out of single rows: the best case")]
     best_norm_ratio: list[float | None]
-    error_ratio: list[float | None]
+    error_ratio: Annotated[list[float | None], Doc("|norm - best norm|")]
 
 
 @dataclass(frozen=True)
-class PlottedWindow:
-    """What the sender saw; a quantity that the trace lacks is None, an ssthresh that was never set has no values."""
+class SenderWindow:
+    """The sender's view within a window of time; a quantity that the trace lacks is null as a whole."""
 
     time_us: list[int]
     cwnd_segments: list[int] | None
-    ssthresh_segments: list[float | None] | None
+    ssthresh_segments: Annotated[list[float | None] | None, Doc("null while it was never set")]
     rtt_us: list[float | None] | None
     acked_bytes: list[int]
     new_sent_bytes: list[int] | None
@@ -88,7 +89,7 @@ class PlottedWindow:
 
 
 @dataclass(frozen=True)
-class PlottedPairs:
+class PacketPairs:
     """BEST's estimates of one round in arrival order."""
 
     round: int
@@ -140,26 +141,26 @@ def _why_no_curves(trace: AckTrace) -> str | None:
     return "the trace does not say what was sent" if trace.snd_nxt_bytes is None else too_coarse(trace, PUBLISHED.clock)
 
 
-def plot_curves(trace: AckTrace, from_us: int, to_us: int, points: int) -> PlottedCurves | None:
+def plot_curves(trace: AckTrace, from_us: int, to_us: int, points: int) -> ExitCurves | None:
     """SEARCH 1.0's curves within [from_us, to_us], at most `points` of them; None where the trace does not allow any."""
     if _why_no_curves(trace):
         return None
     curves = sliding_curves(trace)
     kept = _thinned(curves.time_us, from_us, to_us, points)
-    return PlottedCurves(
+    return ExitCurves(
         curves.bin_us,
         curves.bin_us * PUBLISHED.bins,
         PUBLISHED.threshold_ratio,
         CAPACITY_NORM,
-        *(plain(getattr(curves, column.name)[kept]) for column in fields(PlottedCurves)[4:]),
+        *(plain(getattr(curves, column.name)[kept]) for column in fields(ExitCurves)[4:]),
     )
 
 
-def plot_window(trace: AckTrace, from_us: int, to_us: int, points: int) -> PlottedWindow:
+def plot_window(trace: AckTrace, from_us: int, to_us: int, points: int) -> SenderWindow:
     """Return the sender's view within [from_us, to_us], of at most `points` rows."""
     kept = _thinned(trace.time_us, from_us, to_us, points)
     ssthresh = trace.ssthresh_segments
-    return PlottedWindow(
+    return SenderWindow(
         time_us=plain(trace.time_us[kept]),
         cwnd_segments=_picked(trace.cwnd_segments, kept),
         ssthresh_segments=_picked(ssthresh, kept, _is_at_least(ssthresh, INFINITE_SSTHRESH_SEGMENTS)),
@@ -170,13 +171,13 @@ def plot_window(trace: AckTrace, from_us: int, to_us: int, points: int) -> Plott
     )
 
 
-def plot_packet_pairs(trace: AckTrace) -> list[PlottedPairs] | None:
+def plot_packet_pairs(trace: AckTrace) -> list[PacketPairs] | None:
     """The estimates of rounds 1 to 5 in arrival order, Mb/s; None where rows are not ACKs."""
     if not_by_ack(trace):
         return None
     pairs = packet_pairs(trace, Best(), rounds=PACKET_PAIR_ROUNDS)
     return [
-        PlottedPairs(each.number, int(trace.time_us[each.opening_row]), plain(np.round(each.rate_bps / 1e6, 3)))
+        PacketPairs(each.number, int(trace.time_us[each.opening_row]), plain(np.round(each.rate_bps / 1e6, 3)))
         for each in pairs
     ]
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
 import scipy
 
 from downlink.analysis.exits.capacity import Capacity
 from downlink.analysis.exits.sliding import ExitTimes
 from downlink.analysis.intervals import CONFIDENCE, mean_intervals
+from downlink.domain.doc import Doc
 
 UNBOUNDED = float("-inf")
 """Headroom may be negative; no time is."""
@@ -29,8 +31,8 @@ class Timing(StrEnum):
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A mean or a share with its 95 % confidence interval; low and high are None where n does not allow one."""
+class ExitEstimate:
+    """A mean or a share with its 95 % interval; null where n does not allow one."""
 
     value: float
     low: float | None
@@ -50,33 +52,30 @@ class Reached:
 
 @dataclass(frozen=True)
 class CommonMeans:
-    """Means in seconds over the runs that have cg, ex and dp, as in Kachooei 2023 (SEARCH): hr is dp minus ex here as well."""
+    """All columns over the runs that have cg, ex and dp: here hr is dp - ex of the means too."""
 
-    cg_s: Interval
-    ex_s: Interval
-    dp_s: Interval
-    hr_s: Interval
+    cg_s: ExitEstimate
+    ex_s: ExitEstimate
+    dp_s: ExitEstimate
+    hr_s: ExitEstimate
 
 
 @dataclass(frozen=True)
-class TableRow:
-    """One line of Table I, times in seconds, each over the runs that have it (n); None where no run has it.
-
-    capacity_s: the capacity point that exits are judged by. hr_s: over all runs with ex and dp; success_hr_s: over the successful
-    ones, which alone cannot be negative. common: all columns over the same runs. error_percent: how far SEARCH's curve is off for
-    being made of bins, the mean of Figure 6b.
-    """
+class TableOne:
+    """Table I of Kachooei 2023 (SEARCH) over the flows in slow start until their loss: means, seconds, each over the runs that have it."""
 
     runs: int
-    success_percent: Interval
-    capacity_s: Interval | None
-    cg_s: Interval | None
-    ex_s: Interval | None
-    dp_s: Interval | None
-    hr_s: Interval | None
-    success_hr_s: Interval | None
-    common: CommonMeans | None
-    error_percent: Interval | None
+    success_percent: ExitEstimate
+    capacity_s: Annotated[ExitEstimate | None, Doc("The capacity point that exits are judged by")]
+    cg_s: ExitEstimate | None
+    ex_s: ExitEstimate | None
+    dp_s: ExitEstimate | None
+    hr_s: Annotated[ExitEstimate | None, Doc("Over the runs with ex and dp")]
+    success_hr_s: Annotated[ExitEstimate | None, Doc("Over the successful runs")]
+    common: Annotated[CommonMeans | None, Doc("As in Kachooei 2023 (SEARCH); null when no run has all three times")]
+    error_percent: Annotated[
+        ExitEstimate | None, Doc("How far the curve is off for being made of bins: mean of Figure 6b")
+    ]
 
 
 def timing_of(exit_us: int | None, capacity: Capacity, loss_us: int | None) -> Timing:
@@ -87,17 +86,17 @@ def timing_of(exit_us: int | None, capacity: Capacity, loss_us: int | None) -> T
     return Timing.EARLY if capacity.at_us is None or exit_us < capacity.at_us else Timing.GOOD
 
 
-def shares(timings: Sequence[Timing]) -> dict[Timing, Interval]:
+def shares(timings: Sequence[Timing]) -> dict[Timing, ExitEstimate]:
     """The share of each timing among all, with Wilson's interval."""
     return {kind: share(sum(timing is kind for timing in timings), len(timings)) for kind in Timing}
 
 
-def table_row(runs: Sequence[Reached]) -> TableRow:
+def table_row(runs: Sequence[Reached]) -> TableOne:
     """Table I over the runs of a link that were in slow start until their loss. Needs at least one run."""
     times = [run.times for run in runs]
     success = share(sum(each.is_success for each in times), len(times))
-    percent = Interval(success.value * 100, _scaled(success.low), _scaled(success.high), success.n)
-    return TableRow(
+    percent = ExitEstimate(success.value * 100, _scaled(success.low), _scaled(success.high), success.n)
+    return TableOne(
         len(runs),
         percent,
         _mean_s(run.capacity_us for run in runs),
@@ -122,19 +121,19 @@ def _scaled(value: float | None) -> float | None:
     return None if value is None else value * 100
 
 
-def share(hits: int, n: int) -> Interval:
+def share(hits: int, n: int) -> ExitEstimate:
     """hits of n, with Wilson's interval; NaN without any."""
     if n == 0:
-        return Interval(float("nan"), None, None, 0)
+        return ExitEstimate(float("nan"), None, None, 0)
     bounds = scipy.stats.binomtest(hits, n).proportion_ci(CONFIDENCE, method="wilson")
-    return Interval(hits / n, float(bounds.low), float(bounds.high), n)
+    return ExitEstimate(hits / n, float(bounds.low), float(bounds.high), n)
 
 
-def _mean_s(times_us: Iterable[int | None], least: float = 0.0) -> Interval | None:
+def _mean_s(times_us: Iterable[int | None], least: float = 0.0) -> ExitEstimate | None:
     """Mean with Student's interval, which does not go below `least`; n = 1 has none."""
     return _mean([time_us / 1e6 for time_us in times_us if time_us is not None], least)
 
 
-def _mean(values: Sequence[float], least: float = 0.0, most: float = float("inf")) -> Interval | None:
+def _mean(values: Sequence[float], least: float = 0.0, most: float = float("inf")) -> ExitEstimate | None:
     interval = mean_intervals(values, least=least, most=most).to_dict()
-    return Interval(interval["mean"], interval["low"], interval["high"], interval["n"]) if interval["n"] else None
+    return ExitEstimate(interval["mean"], interval["low"], interval["high"], interval["n"]) if interval["n"] else None

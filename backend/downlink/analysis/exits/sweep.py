@@ -14,7 +14,7 @@ from downlink.analysis.exits.bins import too_coarse
 from downlink.analysis.exits.capacity import Capacity, LinkRate, capacity_point
 from downlink.analysis.exits.hystart import HyStart, Kernel, judge_hystart, kernel_clock
 from downlink.analysis.exits.meansd import MeanDeviation, judge_meansd, rtt_sums
-from downlink.analysis.exits.outcomes import Interval, Timing, shares, timing_of
+from downlink.analysis.exits.outcomes import ExitEstimate, Timing, shares, timing_of
 from downlink.analysis.exits.search import (
     Search31,
     Search40,
@@ -86,7 +86,7 @@ class Rates:
     """One cell of a heatmap. n: decidable traces. hr_s: median headroom of the good exits; None without any."""
 
     n: int
-    shares: dict[Timing, Interval]
+    shares: dict[Timing, ExitEstimate]
     hr_s: float | None
 
 

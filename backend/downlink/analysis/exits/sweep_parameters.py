@@ -12,16 +12,14 @@ _KEY = "swept"
 
 
 @dataclass(frozen=True)
-class Sweepable:
-    """A parameter as people see it. low, high: what may be asked for. steps: how many the detector counts to one unit; 0: any number."""
-
+class SweptParameter:
     name: str
     default: float
     low: float
     high: float
     unit: str
     meaning: str
-    steps: int
+    steps: int = field(metadata={"exclude": True})
 
     def counted(self, value: float) -> float:
         """The detector's own value. InvalidError `sweep_invalid` outside of the range or between two steps."""
@@ -44,11 +42,11 @@ def swept(default: float, low: float, high: float, unit: str, meaning: str, *, s
     return field(default=default, metadata={_KEY: (low, high, unit, meaning, steps)})
 
 
-def sweepable(parameters: Any) -> Iterator[Sweepable]:
+def sweepable(parameters: Any) -> Iterator[SweptParameter]:
     """The parameters of a detector that can be swept, in their order."""
     for each in fields(parameters):
         if _KEY in each.metadata:
             low, high, unit, meaning, steps = each.metadata[_KEY]
             counted: Any = each.default
             default = counted / steps if steps > 1 else counted
-            yield Sweepable(each.name, default, low, high, unit, meaning, steps)
+            yield SweptParameter(each.name, default, low, high, unit, meaning, steps)

@@ -10,10 +10,11 @@ from fastapi import APIRouter, Query
 from downlink.actions.campaigns import annotations as annotating
 from downlink.actions.campaigns.annotations import Noted
 from downlink.api.http.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
-from downlink.api.schemas.annotations import Annotation, AnnotationBody, AnnotationList
+from downlink.api.schemas.annotations import AnnotationBody, AnnotationList
 from downlink.domain.people.permission import Verb
 from downlink.domain.text import is_storable
 from downlink.storage.campaigns import annotation_store
+from downlink.views.campaigns.annotations import Annotation, annotation_of
 
 router = APIRouter(tags=["annotations"])
 
@@ -31,13 +32,13 @@ def list_annotations(
     if link is not None and not is_storable(link):
         return AnnotationList(items=[], total=0)
     found, total = annotation_store.list_annotations(unit, campaign_id, link, limit, offset)
-    return AnnotationList(items=[Annotation.model_validate(row) for row in found], total=total)
+    return AnnotationList(items=[annotation_of(row) for row in found], total=total)
 
 
 @router.post("/annotations", status_code=201, dependencies=[may(Verb.ANNOTATE)], responses=problems(401, 403, 404, 409))
 def annotate(body: AnnotationBody, unit: UnitOfWork, now: Now) -> Annotation:
     """Create an annotation: weather, maintenance or anything else. 409 `annotations_full` beyond 200 of a campaign."""
-    return Annotation.model_validate(annotating.annotate(unit, Noted(**body.model_dump()), now))
+    return annotation_of(annotating.annotate(unit, Noted(**body.model_dump()), now))
 
 
 @router.delete(

@@ -6,31 +6,35 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import Field
 
 from downlink.actions.campaigns import campaigns, reruns, retention
+from downlink.actions.campaigns.archive_write import write_archive
 from downlink.api.http import present
+from downlink.api.http.answers import download
 from downlink.api.http.deps import (
     CampaignReader,
     ComputingTurn,
+    ExportSlot,
     Limit,
     Now,
     Offset,
     Reader,
     ReadUnit,
     UnitOfWork,
+    Units,
     may,
     may_with_campaign,
     problems,
 )
+from downlink.api.schemas.campaign_preview import CampaignPreview
 from downlink.api.schemas.campaigns import (
     Campaign,
     CampaignBody,
     CampaignChoices,
     CampaignDetail,
     CampaignList,
-    CampaignPreview,
     CampaignSort,
     CampaignStateName,
     Deletion,
@@ -226,3 +230,17 @@ def rerun_campaign(campaign_id: UUID, unit: UnitOfWork, now: Now) -> Rerun:
     """Plan a new attempt for each slot whose last run failed, was missed or is incomplete. A complete campaign resumes."""
     count = reruns.rerun_campaign(unit, campaign_id, now)
     return Rerun(campaign=present.campaign(campaign_store.get_overview(unit, campaign_id)), runs=count)
+
+
+@router.get(
+    "/campaigns/{campaign_id}/archive.zip",
+    response_class=StreamingResponse,
+    responses={
+        200: {"content": {"application/zip": {}}, "description": "docs/data-format.md, section 4"},
+        **problems(401, 404, 409, 429),
+    },
+    dependencies=[ExportSlot],
+)
+def campaign_archive(campaign_id: UUID, caller: Reader, units: Units) -> StreamingResponse:
+    """Download an ended campaign: rows, report and sealed traces. `downlink seed` reads it."""
+    return download(write_archive(units, campaign_id), f"campaign-{campaign_id}.zip", "application/zip")

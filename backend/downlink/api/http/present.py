@@ -14,6 +14,7 @@ from downlink.api.schemas import agents as agent_shapes
 from downlink.api.schemas import campaigns as campaign_shapes
 from downlink.api.schemas import links as link_shapes
 from downlink.api.schemas import runs as run_shapes
+from downlink.api.schemas.campaign_preview import CampaignPreview
 from downlink.domain.campaigns.campaign_state import CampaignState
 from downlink.domain.campaigns.expectation import checks_of, sentence
 from downlink.domain.campaigns.placing import PlannedRun
@@ -214,9 +215,9 @@ def _planned(run: PlannedRun, launched_at: datetime) -> dict[str, Any]:
     return {**asdict(run), "due_at": launched_at + timedelta(seconds=run.due_s)}
 
 
-def preview(made: Preview) -> campaign_shapes.CampaignPreview:
+def preview(made: Preview) -> CampaignPreview:
     plan = made.plan
-    return campaign_shapes.CampaignPreview.model_validate(
+    return CampaignPreview.model_validate(
         {
             "campaign": made.campaign.to_dict(),
             "runs": [_planned(run, made.at) for run in plan.runs[:PREVIEW_RUNS]],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import timedelta
 from typing import Annotated
 from uuid import UUID
@@ -10,19 +9,11 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from downlink.actions.links import observations as observing
+from downlink.api.http.answers import Answer, json_response
 from downlink.api.http.deps import Now, Reader, ReadUnit, UnitOfWork, may_with_link, problems
 from downlink.api.results.days import Metric, Phase
 from downlink.api.schemas.base import SaidMoment
-from downlink.api.schemas.observations import (
-    Correlation,
-    CorrelationList,
-    Quantity,
-    QuantityList,
-    StationBody,
-    StationImported,
-    Strip,
-    StripList,
-)
+from downlink.api.schemas.observations import Quantity, QuantityList, StationBody, StationImported
 from downlink.codec.station_table import StationForm
 from downlink.domain.errors import InvalidError, NotFoundError
 from downlink.domain.links.observation import EARLIEST
@@ -32,6 +23,7 @@ from downlink.storage.links import link_store, observation_store
 from downlink.storage.runs import run_store
 from downlink.storage.unit import Unit
 from downlink.views.links import observations
+from downlink.views.links.observations import CorrelationList, StripList
 
 router = APIRouter(tags=["quantities of links"])
 DAY = timedelta(days=1)
@@ -56,7 +48,7 @@ def list_observations(
     from_at: Annotated[SaidMoment | None, Query(description="A day ago where it is left out")] = None,
     to_at: Annotated[SaidMoment | None, Query(description="Now where it is left out")] = None,
     points: Annotated[int, Query(ge=1, le=2000)] = observations.POINTS,
-) -> StripList:
+) -> Answer[StripList]:
     """Return each quantity over time, in at most the given number of intervals."""
     end = to_at or now
     begin = from_at or max(end, EARLIEST) - DAY
@@ -64,7 +56,7 @@ def list_observations(
         raise InvalidError(
             "span_invalid", "from_at must be before to_at; nothing is known of the time before the year 2000."
         )
-    return _strips(observations.strips(unit, [_name(unit, link_id)], begin, end, points, quantity))
+    return json_response(observations.strips(unit, [_name(unit, link_id)], begin, end, points, quantity))
 
 
 @router.post(
@@ -91,32 +83,27 @@ def import_station(link_id: UUID, body: StationBody, unit: UnitOfWork, now: Now)
 
 
 @router.get("/campaigns/{campaign_id}/quantities", responses=problems(401, 403, 404))
-def campaign_quantities(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> StripList:
+def campaign_quantities(campaign_id: UUID, caller: Reader, unit: ReadUnit) -> Answer[StripList]:
     """Return the quantities of a campaign's links over the time of its runs."""
-    return _strips(observations.campaign_strips(unit, campaign_id))
+    return json_response(observations.campaign_strips(unit, campaign_id))
 
 
 @router.get("/runs/{run_id}/quantities", responses=problems(401, 403, 404))
-def run_quantities(run_id: UUID, caller: Reader, unit: ReadUnit) -> StripList:
+def run_quantities(run_id: UUID, caller: Reader, unit: ReadUnit) -> Answer[StripList]:
     """Return the quantities of a run's link, from two minutes before it to two minutes after it."""
     run = run_store.get_run(unit, run_id)
     if run.start_at is None:
-        return StripList(items=[])
+        return json_response(StripList([]))
     end = run.start_at + timedelta(seconds=run.expected_s)
-    return _strips(observations.strips(unit, [run.link], run.start_at - AROUND, end + AROUND))
+    return json_response(observations.strips(unit, [run.link], run.start_at - AROUND, end + AROUND))
 
 
 @router.get("/campaigns/{campaign_id}/correlations", responses=problems(401, 403, 404))
 def campaign_correlations(
     campaign_id: UUID, caller: Reader, unit: ReadUnit, phase: Phase = "overall", metric: Metric = "throughput_bps"
-) -> CorrelationList:
+) -> Answer[CorrelationList]:
     """Return Spearman's rank correlation, with its interval, of each quantity of a link with a metric over the runs of a group."""
-    found = observations.correlations(unit, campaign_id, phase, metric)
-    items = [
-        Correlation(**{key: value for key, value in asdict(each).items() if key != "found"}, **asdict(each.found))
-        for each in found
-    ]
-    return CorrelationList(phase=phase, metric=metric, items=items)
+    return json_response(observations.correlations(unit, campaign_id, phase, metric))
 
 
 def _name(unit: Unit, link_id: UUID) -> str:
@@ -124,7 +111,3 @@ def _name(unit: Unit, link_id: UUID) -> str:
     if name is None:
         raise NotFoundError("link_not_found", f"There is no link {link_id}.")
     return name
-
-
-def _strips(found: list[observations.Strip]) -> StripList:
-    return StripList(items=[Strip.model_validate(each) for each in found])

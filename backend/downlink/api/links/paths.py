@@ -9,10 +9,11 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
 from downlink.actions.links import paths
-from downlink.api.http.answers import download, json_response
+from downlink.api.http.answers import Answer, download, json_response
 from downlink.api.http.deps import ComputingTurn, Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may, problems
 from downlink.api.results.reports import CSV, file_answer
-from downlink.api.schemas.paths import PathBody, PathWindow, ReadyPath, SatellitePath, SatellitePathList
+from downlink.api.schemas.paths import PathBody, ReadyPath, SatellitePath, SatellitePathList
+from downlink.constellation.window import PathWindow
 from downlink.domain.links.pathtrace import MAX_DURATION_US
 from downlink.domain.links.ready_paths import READY
 from downlink.domain.people.permission import Verb
@@ -76,7 +77,6 @@ def get_path_file(path_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
 
 @router.get(
     "/paths/{path_id}/window",
-    response_model=PathWindow,
     dependencies=[ComputingTurn],
     responses=problems(401, 404, 409, 429),
 )
@@ -88,7 +88,7 @@ def get_path_window(
     to_us: Microseconds = None,
     at_us: Microseconds = None,
     points: Annotated[int, Query(ge=2, le=2000)] = 500,
-) -> Response:
+) -> Answer[PathWindow]:
     """Return delay and hops between two times, thinned for a plot, and the positions of the path's nodes at one of them."""
     return json_response(path_window(unit, path_id, from_us or 0, to_us, at_us, points))
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
-from downlink.api.http.answers import download, json_response
+from downlink.api.http.answers import Answer, download, json_response
 from downlink.api.http.deps import ComputingTurn, ExportSlot, Reader, ReadUnit, problems
-from downlink.api.schemas.comparing import CampaignsCompared
 from downlink.domain.results.comparison import MAX_SIDES
-from downlink.views.results.comparison import comparison, comparison_csv
+from downlink.views.results.comparison import CampaignsCompared, comparison, comparison_csv
 
 router = APIRouter(tags=["reports"])
 CSV = "text/csv; charset=utf-8; header=present"
@@ -29,7 +28,6 @@ Metric = Annotated[str, Query(max_length=100, description="Whose values are give
 
 @router.get(
     "/comparison",
-    response_model=CampaignsCompared,
     responses=problems(401, 404, 422, 429),
     dependencies=[ComputingTurn],
 )
@@ -40,7 +38,7 @@ def get_comparison(
     baseline: Baseline = None,
     phase: Phase = "startup",
     metric: Metric = "throughput_bps",
-) -> Response:
+) -> Answer[CampaignsCompared]:
     """Compare conditions of any campaigns and links: every quantity of a phase with its differences to a baseline, each run of one
     quantity, and differences in settings, kernels, links and analysis.
 

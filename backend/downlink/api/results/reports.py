@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import StreamingResponse
 
-from downlink.api.http.answers import download, json_response, packed_response
+from downlink.api.http.answers import Answer, download, json_response, packed_response, stored_response
 from downlink.api.http.deps import (
     CampaignExportSlot,
     CampaignReader,
@@ -19,13 +19,13 @@ from downlink.api.http.deps import (
     Units,
     problems,
 )
-from downlink.api.schemas.circumstances import CampaignLinks, Circumstances
 from downlink.api.schemas.reports import Report
-from downlink.api.schemas.reproduction import CampaignReproduction, Reproductions
-from downlink.api.schemas.statistics import CampaignStatistics, CampaignValues
 from downlink.domain.traces.point import POINT
 from downlink.views.results import reports, tables, values
-from downlink.views.results.circumstances import circumstances, links_of
+from downlink.views.results.circumstances import CampaignLinks, Circumstances, circumstances, links_of
+from downlink.views.results.reports import CampaignStatistics
+from downlink.views.results.reproduction import CampaignReproduction, Reproductions
+from downlink.views.results.values import CampaignValues
 from downlink.views.traces import traces
 
 router = APIRouter(tags=["reports"])
@@ -63,24 +63,22 @@ def file_answer(media_type: str, slot: Any = ExportSlot) -> dict[str, Any]:
 
 @router.get(
     "/campaigns/{campaign_id}/report",
-    response_model=Report,
     responses=problems(401, 403, 404, 429),
     dependencies=[CampaignTurn],
 )
-def get_report(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit, request: Request) -> Response:
+def get_report(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit, request: Request) -> Answer[Report]:
     """Return the report, provisional while the campaign is under way. 404 `report_not_ready` until a run is complete."""
     return packed_response(request, reports.stored_report(unit, campaign_id))
 
 
 @router.get(
     "/campaigns/{campaign_id}/statistics",
-    response_model=CampaignStatistics,
     responses=problems(401, 403, 404, 422, 429),
     dependencies=[CampaignTurn],
 )
 def get_statistics(
     campaign_id: UUID, caller: CampaignReader, unit: ReadUnit, baseline: Baseline = None, phase: PhaseName = None
-) -> Response:
+) -> Answer[CampaignStatistics]:
     """Return power, tests of distributions and outliers over the complete runs.
 
     The baseline is the campaign's first condition, or another one: then p values are adjusted for every pair of conditions.
@@ -89,12 +87,11 @@ def get_statistics(
         return json_response(values.statistics_against(unit, campaign_id, baseline, phase))
     if phase is not None:
         return json_response(values.statistics_of(unit, campaign_id, phase))
-    return json_response(reports.kept_answer(unit, campaign_id, "statistics"))
+    return stored_response(reports.kept_answer(unit, campaign_id, "statistics"))
 
 
 @router.get(
     "/campaigns/{campaign_id}/values",
-    response_model=CampaignValues,
     responses=problems(401, 403, 404, 422, 429),
     dependencies=[CampaignTurn],
 )
@@ -104,20 +101,19 @@ def get_values(
     unit: ReadUnit,
     phase: Annotated[str, Query(max_length=100)] = "startup",
     metric: Annotated[str, Query(max_length=100)] = "throughput_bps",
-) -> Response:
+) -> Answer[CampaignValues]:
     """Return one quantity of every complete run, as of the report: the data of distribution plots."""
     return json_response(values.values_at(unit, campaign_id, phase, metric))
 
 
 @router.get(
     "/campaigns/{campaign_id}/reproduction",
-    response_model=CampaignReproduction,
     responses=problems(401, 403, 404, 429),
     dependencies=[CampaignTurn],
 )
-def get_reproduction(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Response:
+def get_reproduction(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Answer[CampaignReproduction]:
     """Compare the published values named in the campaign's file with the measured ones, over the complete runs so far."""
-    return json_response(reports.kept_answer(unit, campaign_id, "reproduction"))
+    return stored_response(reports.kept_answer(unit, campaign_id, "reproduction"))
 
 
 @router.get(
@@ -125,20 +121,19 @@ def get_reproduction(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) 
 )
 def get_circumstances(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> Circumstances:
     """Return the conditions of the measurement: kernels, and requested settings that were not available."""
-    return Circumstances.model_validate(circumstances(unit, campaign_id))
+    return circumstances(unit, campaign_id)
 
 
 @router.get("/campaigns/{campaign_id}/links", responses=problems(401, 403, 404, 429))
 def get_campaign_links(campaign_id: UUID, caller: CampaignReader, unit: ReadUnit) -> CampaignLinks:
     """List the campaign's links, with the rate and RTT that its runs were planned with."""
-    found = links_of(unit, campaign_id)
-    return CampaignLinks.model_validate({"items": found, "total": len(found)})
+    return links_of(unit, campaign_id)
 
 
-@router.get("/reproduction", response_model=Reproductions, responses=problems(401))
-def list_reproductions(caller: Reader, unit: ReadUnit) -> Response:
+@router.get("/reproduction", responses=problems(401))
+def list_reproductions(caller: Reader, unit: ReadUnit) -> Answer[Reproductions]:
     """List all campaigns that name a published figure; values of one name belong side by side."""
-    return json_response(reports.reproductions(unit))
+    return stored_response(reports.reproductions(unit))
 
 
 @router.get(

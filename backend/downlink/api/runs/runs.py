@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
 
 from downlink.actions.campaigns import reruns
 from downlink.actions.runs import decisions, progress
 from downlink.api.http import present
-from downlink.api.http.answers import json_response
+from downlink.api.http.answers import Answer, json_response
 from downlink.api.http.deps import Limit, Now, Offset, Reader, ReadUnit, UnitOfWork, may_with_run, problems
-from downlink.api.schemas.linklogs import LinkCourse
-from downlink.api.schemas.runs import CampaignNow, DecisionBody, Run, RunList, RunSeries, RunStateName
+from downlink.api.schemas.runs import CampaignNow, DecisionBody, Run, RunList, RunStateName
 from downlink.domain.people.access import Caller
 from downlink.domain.people.permission import Verb
 from downlink.storage.runs import run_details
 from downlink.views.campaigns.campaign_now import campaign_now
-from downlink.views.results.linklogs import link_course
-from downlink.views.results.reports import run_series
+from downlink.views.results.linklogs import LinkCourse, link_course
+from downlink.views.results.reports import RunSeries, run_series
 from downlink.views.runs.waiting import find_wait
 
 router = APIRouter(tags=["runs"])
@@ -52,16 +51,16 @@ def get_run(run_id: UUID, caller: Reader, unit: ReadUnit, now: Now) -> Run:
     return present.run(details, find_wait(unit, details.run, now))
 
 
-@router.get("/runs/{run_id}/series", response_model=RunSeries, responses=problems(401, 404))
-def get_series(run_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
+@router.get("/runs/{run_id}/series", responses=problems(401, 404))
+def get_series(run_id: UUID, caller: Reader, unit: ReadUnit) -> Answer[RunSeries]:
     """Return the one-second series of a run's flows."""
     return json_response(run_series(unit, run_id))
 
 
 @router.get("/runs/{run_id}/link", responses=problems(401, 404))
-def get_link(run_id: UUID, caller: Reader, unit: ReadUnit) -> LinkCourse:
+def get_link(run_id: UUID, caller: Reader, unit: ReadUnit) -> Answer[LinkCourse]:
     """Return the log of a run's emulated link, thinned for a plot; 404 `link_log_not_found` without one. The trace `link` has all rows."""
-    return LinkCourse.model_validate(link_course(unit, run_id))
+    return json_response(link_course(unit, run_id))
 
 
 @router.post(

@@ -8,7 +8,8 @@ from uuid import UUID
 from pydantic import Field
 
 from downlink.api.schemas.access import Password, Secret
-from downlink.api.schemas.base import Body, Moment, Name, Shape
+from downlink.api.schemas.base import Body, Name, Shape
+from downlink.domain.moment import Moment
 
 AccountRole = Literal["viewer", "operator", "admin"]
 _ROLES = "`viewer` reads; `operator` measures, and changes what is its own; `admin` decides who and what takes part"

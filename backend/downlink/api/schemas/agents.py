@@ -7,8 +7,9 @@ from uuid import UUID
 
 from pydantic import Field
 
-from downlink.api.schemas.base import Body, Moment, SaidMoment, Shape
+from downlink.api.schemas.base import Body, SaidMoment, Shape
 from downlink.domain.fleet.enrolment import AGENT_NAME
+from downlink.domain.moment import Moment
 
 AgentStatus = Literal[
     "idle", "preparing", "ready", "running", "restoring", "restored", "uploading", "blocked", "unknown"

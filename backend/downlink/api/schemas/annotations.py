@@ -7,8 +7,9 @@ from uuid import UUID
 
 from pydantic import AfterValidator, AwareDatetime, Field
 
-from downlink.api.schemas.base import Body, Moment, Name, Shape, refuse_controls
+from downlink.api.schemas.base import Body, Name, Shape, refuse_controls
 from downlink.domain.campaigns.annotation import MOST_WORDS, AnnotationKind
+from downlink.views.campaigns.annotations import Annotation
 
 
 def _said(text: str) -> str:
@@ -32,17 +33,6 @@ class AnnotationBody(Body):
     text: Words
     from_at: AwareDatetime
     to_at: AwareDatetime | None = Field(default=None, description="Null for a moment")
-
-
-class Annotation(Shape):
-    id: UUID
-    campaign_id: UUID | None
-    link: str | None
-    kind: AnnotationKind
-    text: str
-    from_at: Moment
-    to_at: Moment | None
-    created_at: Moment
 
 
 class AnnotationList(Shape):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
@@ -13,12 +12,11 @@ from pydantic import (
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
-    PlainSerializer,
     create_model,
 )
 from pydantic_core.core_schema import CoreSchema, no_info_before_validator_function
 
-from downlink.domain.moment import in_utc, moment_text
+from downlink.domain.moment import in_utc
 from downlink.domain.text import is_one_line, is_storable, without_controls
 
 
@@ -48,7 +46,6 @@ Text = Annotated[str, Field(max_length=4000), AfterValidator(refuse_controls)]
 SamplingName = Literal["polled", "per_ack"]
 SaidMoment = Annotated[AwareDatetime, AfterValidator(in_utc)]
 """Of a request, with any offset."""
-Moment = Annotated[datetime, PlainSerializer(moment_text, when_used="json", return_type=str)]
 
 
 class Form(BaseModel):
@@ -119,13 +116,3 @@ class Problem(Shape):
     code: str = Field(description="Stable, for programs: `campaign_not_found`", examples=["campaign_not_found"])
     message: str = Field(description="A sentence for people that says what to do")
     details: dict[str, Any] = Field(default_factory=dict, description="Facts behind the sentence")
-
-
-class Interval(Shape):
-    """A mean over runs with its 95 % interval (Student's t, within the quantity's range); interval and sd are null when n = 1."""
-
-    mean: float | None
-    low: float | None
-    high: float | None
-    n: int
-    sd: float | None

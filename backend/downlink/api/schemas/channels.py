@@ -7,7 +7,8 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
-from downlink.api.schemas.base import Body, Moment, Name, Shape, storable
+from downlink.api.schemas.base import Body, Name, Shape, storable
+from downlink.domain.moment import Moment
 from downlink.domain.notices.notification import FAILURES_IN_ROW, GONE_AFTER_MIN, ChannelKind, Topic
 
 Target = Annotated[

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, Field
 
+from downlink.actions.campaigns.imports import ImportedRun
 from downlink.api.schemas.base import Form, Name, Shape
 
 
@@ -29,21 +30,6 @@ class ImportFields(Form):
     )
     started_at: AwareDatetime | None = Field(
         default=None, description="When the one test began whose file does not say"
-    )
-
-
-class ImportedRun(Shape):
-    """What became of one test."""
-
-    run_id: UUID
-    file: str
-    source: str = Field(description="iperf3, ndt7, tcp-info, flent, ack-csv or downlink-csv")
-    sha256: str
-    flows: int
-    condition: str
-    failure: str | None = Field(description="Why the test failed, as its file says; the run is a failed one")
-    partial: list[str] = Field(
-        default=[], description="Parts of the test that cannot be used: the first ten, and how many more"
     )
 
 

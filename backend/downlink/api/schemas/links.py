@@ -7,7 +7,9 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
-from downlink.api.schemas.base import Body, Moment, Name, Shape, may_be_left_out, refuse_controls
+from downlink.api.schemas.base import Body, Name, Shape, may_be_left_out, refuse_controls
+from downlink.domain.moment import Moment
+from downlink.views.results.calendars import MonthUse
 
 OrbitName = Literal["GEO", "MEO", "LEO", "terrestrial"]
 Rate = Annotated[int, Field(gt=0, le=10**13)]
@@ -90,14 +92,6 @@ class LinkChange(Body):
     time_zone: Zone | None = None
     latitude: Latitude | None = None
     longitude: Longitude | None = None
-
-
-class MonthUse(Shape):
-    """Of a link's allowance in this month, by what agents reported."""
-
-    used_bytes: int
-    left_bytes: int
-    resets_at: Moment
 
 
 class Link(Shape):

@@ -8,8 +8,8 @@ from downlink.api.schemas.agents import AgentStatus
 from downlink.api.schemas.base import Shape
 from downlink.api.schemas.campaigns import CampaignStateName
 from downlink.api.schemas.runs import LiveFlow, RunStateName
-from downlink.api.schemas.sweeps import SweepStateName
 from downlink.domain.notices.event import LiveKind
+from downlink.views.results.sweeps import SweepStateName
 
 
 class LiveEvent(Shape):

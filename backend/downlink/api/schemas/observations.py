@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from downlink.api.schemas.base import Body, Moment, Name, Shape, storable
+from downlink.api.schemas.base import Body, Name, Shape, storable
+from downlink.domain.moment import Moment
 
 MAX_TEXT = 900_000
 MAX_LINE = 1_000_000_000
@@ -24,46 +25,6 @@ class Quantity(Shape):
 
 class QuantityList(Shape):
     items: list[Quantity]
-
-
-class StripBin(Shape):
-    at: Moment = Field(description="The mean of the moments in it")
-    low: float
-    mean: float
-    high: float
-
-
-class Strip(Shape):
-    link: str
-    quantity: str
-    unit: str
-    source: str
-    bins: list[StripBin] = Field(
-        description="Stretches of time with values, each with its least, mean and greatest one"
-    )
-
-
-class StripList(Shape):
-    items: list[Strip]
-
-
-class Correlation(Shape):
-    link: str
-    condition: str
-    flow: int
-    quantity: str
-    source: str
-    n: int = Field(description="Complete runs that have both")
-    rho: float | None = Field(description="Spearman's rank correlation")
-    low: float | None = Field(description="Its 95 % interval (docs/method.md)")
-    high: float | None
-    why: str = Field(description="Why a number is missing; empty otherwise")
-
-
-class CorrelationList(Shape):
-    phase: str
-    metric: str
-    items: list[Correlation]
 
 
 class StationBody(Body):

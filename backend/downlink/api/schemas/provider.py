@@ -5,7 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from downlink.api.schemas.access import Secret
-from downlink.api.schemas.base import Body, Moment, Shape
+from downlink.api.schemas.base import Body, Shape
+from downlink.domain.moment import Moment
 
 
 class ProviderState(Shape):

@@ -7,13 +7,12 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field
 
-from downlink.api.schemas.base import Interval, Moment, Shape, may_be_left_out, with_listed
-from downlink.api.schemas.campaigns import Phases, Window
+from downlink.api.schemas.base import Shape, may_be_left_out, with_listed
+from downlink.api.schemas.campaign_spec import Phases, Window
+from downlink.domain.moment import Moment
 from downlink.domain.results.metric import LINKED, LOST, METRICS, QUANTITIES
-
-Reading = Literal["higher", "lower", "no_difference", "too_few", "exploratory"]
-Column = list[float | None]
-PHASE = "startup, steady, overall, or one of the campaign's windows"
+from downlink.views.results.reports import Comparison, Outlier
+from downlink.views.shapes import PHASE, Column, Interval
 
 
 class SeriesBand(Shape):
@@ -126,51 +125,6 @@ class Fairness(Shape):
     jain_of_means: float | None
     difference_bps: Interval = Field(description="Flow 1 minus flow 2")
     ratio: Interval = Field(description="Flow 1 over flow 2: geometric mean of the runs; sd is that of the logarithms")
-
-
-class Comparison(Shape):
-    """A condition against the baseline, paired by cycle. p values are adjusted over the family, the comparisons of one
-    primary metric; they are null where so few cycles cannot come below 5 %, and for other metrics."""
-
-    link: str
-    flow: int = Field(description="0: of the emulated link itself")
-    phase: str = Field(description=PHASE)
-    metric: str
-    condition: str
-    baseline: str
-    difference: Interval
-    ratio: float | None = Field(description="Mean over the baseline's mean, of the cycles that both have")
-    paired_ratio: Interval = Field(description="Geometric mean of the cycles' ratios; sd is that of the logarithms")
-    bootstrap_low: float | None
-    bootstrap_high: float | None
-    cycles_higher: int
-    cycles_lower: int
-    reading: Reading
-    is_primary: bool
-    family: int | None = Field(description="How many questions the p values are adjusted for")
-    cycles_for_test: int | None = Field(description="The fewest cycles with which the level test can come below 5 %")
-    level_p: float | None = Field(description="Paired sign-flip test")
-    ks_distance: float | None
-    shape_p: float | None = Field(description="Kolmogorov-Smirnov")
-    detectable_difference: float | None = Field(description="What these cycles show at 5 % with a chance of 80 %")
-    cycles_needed: int | None = Field(
-        description="For a difference at the near end of its interval; null while that holds 0"
-    )
-    cycles_missing: int | None
-
-
-class Outlier(Shape):
-    """A value to look at. It stays in every statistic."""
-
-    run_id: UUID
-    link: str
-    condition: str
-    cycle: int
-    flow: int
-    phase: str = Field(description=PHASE)
-    metric: str
-    value: float
-    median: float
 
 
 class Report(Shape):

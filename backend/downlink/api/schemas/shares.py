@@ -7,7 +7,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from downlink.api.schemas.base import Body, Moment, Name, Shape
+from downlink.api.schemas.base import Body, Name, Shape
+from downlink.domain.moment import Moment
 from downlink.domain.people.share import ExpiryDays
 
 

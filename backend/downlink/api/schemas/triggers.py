@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from downlink.api.schemas.base import Body, Moment, Shape, refuse_controls
+from downlink.api.schemas.base import Body, Shape, refuse_controls
+from downlink.domain.moment import Moment
 
 
 class Cause(Shape):

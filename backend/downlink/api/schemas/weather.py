@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from downlink.api.schemas.base import Moment, Shape
+from downlink.api.schemas.base import Shape
+from downlink.domain.moment import Moment
 
 
 class WeatherPlace(Shape):

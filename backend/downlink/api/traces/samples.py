@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
 
-from downlink.api.http.answers import json_response
+from downlink.api.http.answers import Answer, json_response
 from downlink.api.http.deps import ComputingTurn, Reader, ReadUnit, problems
 from downlink.api.results.reports import FlowNumber, TracePoint
-from downlink.api.schemas.samples import RunMoments, Samples
 from downlink.domain.traces.point import Point
-from downlink.views.runs.moments import run_moments
+from downlink.views.runs.moments import RunMoments, run_moments
 from downlink.views.traces import samples as views
 
 router = APIRouter(tags=["runs"])
@@ -33,7 +32,6 @@ Points = Annotated[
 
 @router.get(
     "/runs/{run_id}/traces/{flow}/{point}/samples",
-    response_model=Samples,
     responses=problems(401, 404, 429),
     dependencies=[ComputingTurn],
 )
@@ -47,13 +45,13 @@ def get_samples(
     from_s: Second = 0.0,
     to_s: LastSecond = None,
     points: Points = 1_000,
-) -> Response:
+) -> Answer[views.Samples]:
     """Return a sealed trace between two times: every sample while they are few, otherwise the minimum and maximum of equal time steps."""
     wanted = views.Wanted(column, round(from_s * 1e6), None if to_s is None else round(to_s * 1e6), points)
     return json_response(views.samples(unit, run_id, flow, Point(point), wanted))
 
 
-@router.get("/runs/{run_id}/moments", response_model=RunMoments, responses=problems(401, 404))
-def get_moments(run_id: UUID, caller: Reader, unit: ReadUnit) -> Response:
+@router.get("/runs/{run_id}/moments", responses=problems(401, 404))
+def get_moments(run_id: UUID, caller: Reader, unit: ReadUnit) -> Answer[RunMoments]:
     """List first bytes, slow-start exits, first losses and ends of a run's flows; outages and handover gaps of its emulated link."""
     return json_response(run_moments(unit, run_id))

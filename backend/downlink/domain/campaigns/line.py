@@ -14,9 +14,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
 from downlink.domain.campaigns.campaign import Campaign
+from downlink.domain.doc import Doc
 from downlink.domain.fleet.agent import AgentStatus
 from downlink.domain.runs.turn import AGENT, LINK, Claim, Lease, LinkState, PlannedTurn, Turn, decide_turn
 
@@ -44,11 +46,11 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """The share that a campaign gets of a link while all others want it too. share: of the link's time, from 0 to 1."""
+    """The share that a campaign gets of a link while all others want it too."""
 
     link: str
-    share: float
-    others: tuple[Rival, ...]
+    share: Annotated[float, Doc("Of the link's time while all of them want it, from 0 to 1")]
+    others: Annotated[tuple[Rival, ...], Doc("Campaigns that have planned runs on the link")]
 
     @classmethod
     def of(cls, link: str, weight: int, others: Sequence[Rival]) -> Sharing:

@@ -21,8 +21,7 @@ from downlink.domain.runs.one_host import find_contested
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """bytes: the most that the runs carry over their links. duration_s: from launch to the end of the last run."""
-
+    # bytes: the most that the runs carry over their links. duration_s: from launch to the end of the last run.
     runs: int
     bytes: int
     duration_s: float

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from downlink.domain.doc import Doc
 
 ERROR = 0.05
 """The chance that a sequence ever leaves the true mean out, whenever and however often it is looked at."""
@@ -23,16 +25,13 @@ Side = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """Cycles go on until each condition's sequence of this metric is narrow enough on each link, or most_cycles have run.
-
-    half_width_percent: of the mean. flow: which of a condition's flows, from 1.
-    """
+    """Cycles go on until each condition's mean is known so exactly on each link, or most_cycles have run."""
 
     metric: str
     phase: str
-    half_width_percent: float
+    half_width_percent: Annotated[float, Doc("Half the width of the interval at most, in percent of the mean")]
     most_cycles: int
-    flow: int = 1
+    flow: Annotated[int, Doc("Which of a condition's flows, from 1")]
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

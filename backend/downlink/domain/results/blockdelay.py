@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal, get_args
 
-ONE_WAY, IN_ORDER, JITTER, IN_ORDER_JITTER = "one_way_delay", "in_order_delay", "jitter", "in_order_jitter"
-KINDS = (ONE_WAY, IN_ORDER, JITTER, IN_ORDER_JITTER)
+DelayKind = Literal["one_way_delay", "in_order_delay", "jitter", "in_order_jitter"]
+KINDS: tuple[DelayKind, ...] = get_args(DelayKind)
 """Of blocks, from when they first left the sender: until all of one had arrived, and until it was there in order. Of seconds in a
 row: by how much the mean of the one, and of the other, changed."""
+ONE_WAY, IN_ORDER, JITTER, IN_ORDER_JITTER = KINDS
 DELAYS = (ONE_WAY, IN_ORDER)
 """Those that need both clocks."""
 PHASE_METRICS = {"one_way_delay_ms": ONE_WAY, "in_order_delay_ms": IN_ORDER, "jitter_ms": JITTER}
 """Metrics of a phase that are made of a flow's delivery table."""
-RATES = ("throughput_bps", "goodput_bps")
+Rate = Literal["throughput_bps", "goodput_bps"]
+RATES: tuple[Rate, ...] = get_args(Rate)
 """Metrics whose single seconds have a distribution."""
 DISTRIBUTED = (*PHASE_METRICS, *RATES)
 """Metrics of which a campaign has the distribution over all blocks, pairs of seconds or seconds of its runs."""

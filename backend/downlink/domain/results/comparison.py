@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated, Literal, get_args
 from uuid import UUID
 
 from downlink.domain.campaigns.campaign import Campaign, Condition
 from downlink.domain.campaigns.flow_plan import FlowPlan, Scalar
+from downlink.domain.doc import Doc
 from downlink.domain.errors import InvalidError
 
 MAX_SIDES = 8
@@ -15,8 +17,9 @@ MAX_SIDES = 8
 MAX_RUNS = 20_000
 """Complete runs of all campaigns that are picked from: their values are about a kilobyte each."""
 NOT_KNOWN, NOT_SET = "not recorded", "not set"
-ASPECTS = ("analysis", "link", "hosts", "condition")
-Aspect = tuple[str, str]
+AspectName = Literal["analysis", "link", "hosts", "condition"]
+ASPECTS: tuple[AspectName, ...] = get_args(AspectName)
+Aspect = tuple[AspectName, str]
 """What something is a fact of (`ASPECTS`), and its name."""
 Facts = Mapping[Aspect, str]
 
@@ -83,11 +86,11 @@ def find_baseline(sides: Sequence[SideName], wanted: str | None) -> int:
 
 @dataclass(frozen=True)
 class Unlike:
-    """A fact that the sides do not have in common, side by side."""
+    """Something besides the numbers that the sides do not have in common."""
 
-    aspect: str
+    aspect: AspectName
     name: str
-    values: tuple[str, ...]
+    values: Annotated[Sequence[str], Doc("Of each side; several with commas where its runs differ")]
 
 
 def unlike(sides: Sequence[Facts]) -> list[Unlike]:

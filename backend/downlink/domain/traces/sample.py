@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
+from typing import Literal
 
 from downlink.domain.traces.point import ENDS, Point
 
@@ -69,7 +70,8 @@ HOP = Point.hop(1)
 _AT_HOPS = frozenset({*ENDS, HOP})
 
 
-WAYS = ("down", "up")
+WayName = Literal["down", "up"]
+WAYS: tuple[WayName, ...] = ("down", "up")
 """Of a link: to the receiver, and back."""
 
 

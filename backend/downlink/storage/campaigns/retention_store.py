@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from sqlalchemy import BigInteger, ColumnElement, cast, delete, exists, func, or_, select, true, update
 
 from downlink.domain.campaigns.campaign_state import ENDED
 from downlink.domain.campaigns.retention import Keep, Part
+from downlink.domain.doc import Doc
+from downlink.domain.moment import Moment
 from downlink.storage.runs.run_store import FINAL_NAMES
 from downlink.storage.tables import Campaign, Chunk, FlowLimit, Retention, Run, RunFlow, StoredSeries
 from downlink.storage.unit import Unit
@@ -20,26 +22,28 @@ NO_BYTES = b""
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
-    """What a campaign takes. unsized_parts: those in a trace store whose size was not noted; they are not in traces_bytes."""
+class DataSize:
+    traces_bytes: Annotated[int, Doc("Raw traces as they are stored")]
+    traces_runs: int
+    unsized_parts: Annotated[int, Doc("Parts in a trace store whose size is not on record: not in traces_bytes")]
+    series_bytes: int
+    series_runs: int
 
-    traces_bytes: int = 0
-    traces_runs: int = 0
-    unsized_parts: int = 0
-    series_bytes: int = 0
-    series_runs: int = 0
+
+NOTHING = DataSize(0, 0, 0, 0, 0)
 
 
 def keep_of(row: Retention | None) -> Keep:
     return Keep(row.traces_days, row.series_days, row.all_days) if row else Keep()
 
 
-def sizes(unit: Unit, campaign_ids: Sequence[UUID] | None = None) -> dict[UUID, Size]:
+def sizes(unit: Unit, campaign_ids: Sequence[UUID] | None = None) -> dict[UUID, DataSize]:
     """Return sizes by campaign; of all campaigns unless some are named. Reads the rows without their contents."""
     traces = {row[0]: row[1:] for row in unit.session.execute(_of(_traces_query(), campaign_ids))}
     series = {row[0]: row[1:] for row in unit.session.execute(_of(_series_query(), campaign_ids))}
     return {
-        each: Size(*traces.get(each, (0, 0, 0)), *series.get(each, (0, 0))) for each in traces.keys() | series.keys()
+        each: DataSize(*traces.get(each, (0, 0, 0)), *series.get(each, (0, 0)))
+        for each in traces.keys() | series.keys()
     }
 
 
@@ -148,9 +152,9 @@ class Removed:
     """Numbers of these runs were computed before, stay, and cannot be computed again."""
 
     traces_runs: int
-    traces_at: datetime | None
+    traces_at: Moment | None
     series_runs: int
-    series_at: datetime | None
+    series_at: Moment | None
 
 
 def removed(unit: Unit, campaign_id: UUID) -> Removed:

@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Annotated
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, func, select, true
 
+from downlink.domain.doc import Doc
+from downlink.domain.links.link import Orbit
 from downlink.storage.tables import LEFT_OUT, Link, Run, RunFlow, RunHost, outcomes
 from downlink.storage.unit import Unit
 
 
-class LinkFacts(NamedTuple):
-    """A link as its runs were planned with; what only the register knows is None where the link is not registered here."""
+@dataclass(frozen=True)
+class LinkFacts:
+    """A link as its runs were planned with."""
 
     name: str
-    nominal_rate_bps: int | None
+    nominal_rate_bps: Annotated[int | None, Doc("Null of imported files, which do not say it")]
     base_rtt_ms: float
     is_emulated: bool | None
-    orbit: str | None
+    orbit: Annotated[Orbit | None, Doc("This and the next three: as registered now; null where the link is not")]
     operator: str | None
     profile: str | None
     time_zone: str | None
 
 
-class Kernel(NamedTuple):
-    """A kernel that hosts in these roles ran, and in how many runs."""
-
+@dataclass(frozen=True)
+class HostKernel:
     roles: list[str]
     kernel: str
     runs: int
 
 
-class Unset(NamedTuple):
-    """A setting that was asked for and was not in force while runs went on."""
+@dataclass(frozen=True)
+class UnsetSetting:
+    """Asked for, and not in force while runs went on."""
 
     roles: list[str]
     name: str
@@ -42,31 +46,31 @@ class Unset(NamedTuple):
     runs: int
 
 
-class Carried(NamedTuple):
-    """What flows were asked to run, and what did run and how it was sampled. Flows that never began are in none."""
-
+@dataclass(frozen=True)
+class CarriedFlows:
     asked_cc: str
     actual_cc: str
-    sampling: str | None
+    sampling: Annotated[str | None, Doc("`per_ack` or `polled`, as it was done")]
     flows: int
 
 
-class Went(NamedTuple):
-    """A way that runs of a link took, and under which addresses senders saw the receivers then."""
+@dataclass(frozen=True)
+class WentWay:
+    """A way that runs of a link took. Another interface or first hop makes a group of its own in every number."""
 
     link: str
-    receiver: str
+    receiver: Annotated[str, Doc("Interface and first hop of the receivers' packets; empty: not known")]
     sender: str
-    addresses: list[str]
+    addresses: Annotated[list[str], Doc("Under which senders saw the receivers")]
     runs: int
 
 
-def ways(unit: Unit, campaign_id: UUID) -> list[Went]:
+def ways(unit: Unit, campaign_id: UUID) -> list[WentWay]:
     """Return the network paths of the runs whose agents reported them, the most frequent first."""
     way = (Run.link, Run.way["receiver"].astext, Run.way["sender"].astext, Run.way["addresses"])
     query = select(*way, func.count()).where(Run.campaign_id == campaign_id, Run.way.is_not(None))
     found = unit.session.execute(query.group_by(*way).order_by(Run.link, func.count().desc(), *way[1:]))
-    return [Went(*row) for row in found]
+    return [WentWay(*row) for row in found]
 
 
 def implausible(unit: Unit, campaign_id: UUID) -> int:
@@ -85,27 +89,33 @@ def link_facts(unit: Unit, campaign_id: UUID) -> list[LinkFacts]:
     own = (Run.link, Run.nominal_rate_bps, Run.base_rtt_ms, Run.is_emulated)
     registered = (Link.orbit, Link.operator, Link.profile, Link.time_zone)
     query = select(*own, *registered).outerjoin(Link, Link.name == Run.link).where(Run.campaign_id == campaign_id)
-    return [LinkFacts(*row) for row in unit.session.execute(query.distinct().order_by(*own))]
+    return [_facts(*row) for row in unit.session.execute(query.distinct().order_by(*own))]
 
 
 def registered_links(unit: Unit, names: list[str]) -> list[LinkFacts]:
     """The same of links over which nothing is planned yet."""
     own = (Link.name, Link.nominal_rate_bps, Link.base_rtt_ms, Link.is_emulated)
     query = select(*own, Link.orbit, Link.operator, Link.profile, Link.time_zone)
-    return [LinkFacts(*row) for row in unit.session.execute(query.where(Link.name.in_(names)).order_by(Link.name))]
+    return [_facts(*row) for row in unit.session.execute(query.where(Link.name.in_(names)).order_by(Link.name))]
 
 
-def kernels(unit: Unit, campaign_id: UUID) -> list[Kernel]:
+def _facts(
+    name: str, rate_bps: int | None, rtt_ms: float, is_emulated: bool | None, orbit: str | None, *rest: str | None
+) -> LinkFacts:
+    return LinkFacts(name, rate_bps, rtt_ms, is_emulated, Orbit(orbit) if orbit else None, *rest)
+
+
+def kernels(unit: Unit, campaign_id: UUID) -> list[HostKernel]:
     kernel = RunHost.fingerprint["kernel"].astext
     query = select(RunHost.roles, kernel, func.count()).join(Run, Run.id == RunHost.run_id)
     query = query.where(Run.campaign_id == campaign_id, kernel.is_not(None))
     return [
-        Kernel(*row)
+        HostKernel(*row)
         for row in unit.session.execute(query.group_by(RunHost.roles, kernel).order_by(RunHost.roles, kernel))
     ]
 
 
-def unset(unit: Unit, campaign_id: UUID) -> list[Unset]:
+def unset(unit: Unit, campaign_id: UUID) -> list[UnsetSetting]:
     """Return settings that were not made, by role and name. Spaces between numbers are no difference: kernels print tabs."""
     asked = func.jsonb_each_text(RunHost.settings_asked).table_valued("key", "value").lateral("asked")
     found = RunHost.settings_during[asked.c.key].astext
@@ -113,15 +123,15 @@ def unset(unit: Unit, campaign_id: UUID) -> list[Unset]:
     query = query.select_from(RunHost).join(Run, Run.id == RunHost.run_id).join(asked, true())
     query = query.where(Run.campaign_id == campaign_id, found.is_not(None), _plain(asked.c.value) != _plain(found))
     one = (RunHost.roles, asked.c.key, asked.c.value, found)
-    return [Unset(*row) for row in unit.session.execute(query.group_by(*one).order_by(*one))]
+    return [UnsetSetting(*row) for row in unit.session.execute(query.group_by(*one).order_by(*one))]
 
 
-def carried(unit: Unit, campaign_id: UUID) -> list[Carried]:
+def carried(unit: Unit, campaign_id: UUID) -> list[CarriedFlows]:
     actual, sampling = outcomes.actual_cc(RunFlow.sender_outcome), outcomes.sampling(RunFlow.sender_outcome)
     query = select(RunFlow.asked_cc, actual, sampling, func.count()).join(Run, Run.id == RunFlow.run_id)
     query = query.where(Run.campaign_id == campaign_id, actual.is_not(None))
     one = (RunFlow.asked_cc, actual, sampling)
-    return [Carried(*row) for row in unit.session.execute(query.group_by(*one).order_by(*one))]
+    return [CarriedFlows(*row) for row in unit.session.execute(query.group_by(*one).order_by(*one))]
 
 
 def not_restored(unit: Unit, campaign_id: UUID) -> int:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from downlink.domain.campaigns.campaign import Campaign as Spec
 from downlink.domain.campaigns.campaign_state import CampaignState
 from downlink.domain.campaigns.precision import Expected, Until, Values, is_narrow
+from downlink.domain.doc import Doc
+from downlink.domain.moment import Moment
 from downlink.storage.campaigns import precision_store
 from downlink.storage.campaigns.campaign_store import campaign_of
 from downlink.storage.tables import Campaign
@@ -24,21 +26,19 @@ class Width:
 
     link: str
     condition: str
-    runs: int
-    mean: float | None
-    half_width: float | None
-    half_width_percent: float | None
-    is_narrow: bool
+    runs: Annotated[int, Doc("Complete ones that have the metric")]
+    mean: Annotated[float | None, Doc("In the metric's unit")]
+    half_width: Annotated[float | None, Doc("Mean ± this; null while it is without end, below five runs")]
+    half_width_percent: Annotated[float | None, Doc("Of the mean; null too where that is not above zero")]
+    is_narrow: Annotated[bool, Doc("At most as wide as asked for")]
 
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """asked: what the file says. cycles: those of which a run has begun. ended: why no more cycles come; None while some may."""
-
     asked: Until
-    cycles: int
-    widths: tuple[Width, ...]
-    ended: Ended | None
+    cycles: Annotated[int, Doc("Those of which a run has begun")]
+    widths: Sequence[Width]
+    ended: Annotated[Ended | None, Doc("Why no more cycles come; null while some may, and of a cancelled campaign")]
 
 
 def campaign_precision(unit: Unit, row: Campaign) -> Precision | None:
@@ -69,11 +69,11 @@ class Forecast:
     """The number of cycles that a campaign with `until` should take, by the last complete campaign with its conditions and links."""
 
     most_cycles: int
-    cycles: int | None
-    half_width_percent: float | None
+    cycles: Annotated[int | None, Doc("Expected; null without a pilot")]
+    half_width_percent: Annotated[float | None, Doc("Of the widest condition after so many; null where unknown")]
     pilot_id: UUID | None
-    pilot: str | None
-    pilot_ended_at: datetime | None
+    pilot: Annotated[str | None, Doc("The name of the campaign that this is concluded from")]
+    pilot_ended_at: Moment | None
 
 
 def forecast(unit: Unit, campaign: Spec) -> Forecast | None:

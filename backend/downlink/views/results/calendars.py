@@ -6,9 +6,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
+from downlink.domain.campaigns.campaign_state import CampaignState
+from downlink.domain.doc import As, Doc
 from downlink.domain.links.allowance import Allowance
+from downlink.domain.moment import Moment
+from downlink.domain.runs.run import RunState
 from downlink.domain.week import Stretch
 from downlink.domain.zone import Night, nights
 from downlink.storage.campaigns.campaign_store import campaign_of
@@ -25,23 +30,25 @@ MOST_LINKS = 200
 
 @dataclass(frozen=True)
 class CalendarCell:
-    """An hour or more in which runs began or are due. counts: by state, those alone that some run has."""
-
-    at: datetime
-    counts: dict[str, int]
+    at: Annotated[Moment, Doc("Where it begins")]
+    counts: Annotated[
+        dict[str, int],
+        As(dict[RunState, int]),
+        Doc("Runs that began in it, or never began and were or are due in it; states that some run has"),
+    ]
 
 
 @dataclass(frozen=True)
 class CalendarLane:
-    """One campaign on one link. carried_bytes: of its runs here. used_bytes: of the whole campaign, where it has a limit."""
+    """One campaign on one link."""
 
     campaign_id: UUID
     name: str
-    state: str
-    runs: int
-    carried_bytes: int
-    used_bytes: int | None
-    limit_bytes: int | None
+    state: CampaignState
+    runs: Annotated[int, Doc("In these days, every attempt counted")]
+    carried_bytes: Annotated[int, Doc("By those runs, failed ones included")]
+    used_bytes: Annotated[int | None, Doc("By the whole campaign on all links; null where it has no limit")]
+    limit_bytes: Annotated[int | None, Doc("The campaign's own")]
     cells: list[CalendarCell]
 
 
@@ -51,33 +58,29 @@ class MonthUse:
 
     used_bytes: int
     left_bytes: int
-    resets_at: datetime
+    resets_at: Moment
 
 
 @dataclass(frozen=True)
 class CalendarLink:
-    """month: of the allowance, now. carried_bytes: of all runs over it in these days, those of lanes that are not shown included."""
-
     link: str
     time_zone: str | None
-    nights: Sequence[Night]
-    allowance_bytes: int | None
-    month: MonthUse | None
-    carried_bytes: int
-    lanes: list[CalendarLane]
+    nights: Annotated[list[Night], Doc("22:00 to 06:00 by its clock")]
+    allowance_bytes: Annotated[int | None, Doc("A month")]
+    month: Annotated[MonthUse | None, Doc("What is used of the allowance now, whichever days are shown")]
+    carried_bytes: Annotated[int, Doc("By all runs over it in these days")]
+    lanes: Annotated[list[CalendarLane], Doc("In the order of their first runs")]
 
 
 @dataclass(frozen=True)
 class Calendar:
-    """total: lanes in these days, of which the first are here. before_at, after_at: the nearest runs outside."""
-
-    from_at: datetime
-    to_at: datetime
+    from_at: Moment
+    to_at: Moment
     cell_s: int
-    total: int
-    before_at: datetime | None
-    after_at: datetime | None
-    links: list[CalendarLink]
+    total: Annotated[int, Doc("Campaigns by link with runs in these days; the first 100 are in the answer")]
+    before_at: Annotated[Moment | None, Doc("The last run before these days")]
+    after_at: Annotated[Moment | None, Doc("The first run after them")]
+    links: Annotated[list[CalendarLink], Doc("Every link, at most 200, and those that runs here name, by name")]
 
 
 def calendar_of(unit: Unit, stretch: Stretch, now: datetime) -> Calendar:
@@ -110,7 +113,7 @@ def _lanes(unit: Unit, lanes: Sequence[Lane], carried: Mapping[tuple[str, UUID],
             CalendarLane(
                 row.id,
                 row.name,
-                row.state,
+                CampaignState(row.state),
                 lane.runs,
                 carried.get((lane.link, row.id), 0),
                 used.get(row.id, 0) if limit is not None else None,

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, cast
+from uuid import UUID
 
 from downlink.analysis.intervals import plain
 from downlink.analysis.unpaired import Picked, compare_picked, offered
 from downlink.analysis.values import RunValues
 from downlink.codec.tables import Cell, csv_pieces
 from downlink.domain.campaigns.campaign import Condition
+from downlink.domain.doc import As, Doc
 from downlink.domain.errors import InvalidError, NotFoundError
+from downlink.domain.moment import Moment
 from downlink.domain.results.comparison import (
+    Aspect,
     Facts,
     SideName,
+    Unlike,
     check_place,
     check_runs,
     find_baseline,
@@ -28,7 +33,8 @@ from downlink.storage.campaigns import campaign_store
 from downlink.storage.results.comparison_store import RunFacts, count_complete, run_facts
 from downlink.storage.tables import Campaign
 from downlink.storage.unit import Unit
-from downlink.views.results.values import check_phase, stored_sides
+from downlink.views.results.values import Offered, check_phase, stored_sides
+from downlink.views.shapes import PHASE, Column, Interval, OriginName
 
 HOST_FACTS = {"kernel": "kernel", "version": "agent", "qdisc": "queueing discipline", "offloads": "offloads"}
 UNPAIRED = ("mean", "low", "high", "degrees", "n", "n_base")
@@ -39,6 +45,69 @@ CSV_COLUMNS = (
     "baseline_campaign", "baseline_link", "baseline_condition", "baseline_flow",
     *(f"difference_{name}" for name in UNPAIRED), *(f"ratio_{name}" for name in UNPAIRED),
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ComparedSide:
+    """One flow of one condition on one link of one campaign, with the asked quantity of each of its runs."""
+
+    side: Annotated[str, Doc("What it is named by: CAMPAIGN-ID/FLOW/LINK/CONDITION")]
+    campaign_id: UUID
+    campaign: str
+    origin: OriginName
+    link: str
+    condition: str
+    flow: int
+    cc: Annotated[str, Doc("Empty before the first complete run")]
+    flows: Annotated[int, Doc("How many the condition has")]
+    runs: int
+    first_at: Annotated[Moment | None, Doc("When the first of its complete runs began")]
+    last_at: Annotated[Moment | None, Doc("When the last of them began")]
+    run_ids: Annotated[Sequence[str], As(list[UUID]), Doc("Of a link's quantity those runs whose link was logged")]
+    cycles: Sequence[int]
+    values: Column
+    not_within: Annotated[
+        list[bool], Doc("Of times: true where a run did not come to it; its value is then the time that was watched")
+    ]
+
+
+@dataclass(frozen=True)
+class Unpaired:
+    """A side against the baseline, run by run of neither: Welch's 95 % interval; null where a side has fewer than two runs."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    degrees: Annotated[float | None, Doc("Degrees of freedom; null where all runs of each side are alike")]
+    n: int
+    n_base: int
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One quantity of all sides, in their order; null for the baseline itself."""
+
+    phase: Annotated[str, Doc(PHASE)]
+    metric: str
+    within_s: Annotated[
+        float | None, Doc("Of times that a run did not come to: all count up to the shortest that was watched in vain")
+    ]
+    means: Annotated[Sequence[Mapping[str, Any]], As(list[Interval])]
+    differences: list[Unpaired | None]
+    ratios: Annotated[
+        list[Unpaired | None], Doc("Of geometric means; null where a run is not above zero, and for the baseline")
+    ]
+
+
+@dataclass(frozen=True)
+class CampaignsCompared:
+    baseline: Annotated[str, Doc("Which of the sides")]
+    phase: Annotated[str, Doc(PHASE)]
+    metric: Annotated[str, Doc("Whose values the sides have")]
+    offered: Annotated[list[Offered], Doc("What can be asked for")]
+    sides: list[ComparedSide]
+    compared: Annotated[list[Compared], Doc("Every quantity of the phase")]
+    unlike: list[Unlike]
 
 
 @dataclass(frozen=True)
@@ -68,7 +137,7 @@ class Side:
         """Return the facts that may make its numbers differ from another's: of the analysis, of the link, of the hosts, and of the
         file."""
         spec, found = campaign_store.campaign_of(self.campaign), self.found
-        hosts = {
+        hosts: dict[Aspect, str] = {
             ("hosts", f"{role.capitalize()}: {HOST_FACTS[name]}"): several(values)
             for (role, name), values in sorted(found.hosts.items())
         }
@@ -117,7 +186,7 @@ def _side(unit: Unit, name: SideName, campaign: Campaign, values: Sequence[RunVa
     return Side(name, campaign, link, condition, Picked(own.get(name.flow), own.get(0)), facts)
 
 
-def comparison(unit: Unit, texts: Sequence[str], baseline: str | None, phase: str, metric: str) -> dict[str, Any]:
+def comparison(unit: Unit, texts: Sequence[str], baseline: str | None, phase: str, metric: str) -> CampaignsCompared:
     """All quantities of a phase, every run of one of them, and what the sides have apart."""
     sides = sides_of(unit, texts)
     picked = [side.picked for side in sides]
@@ -127,15 +196,20 @@ def comparison(unit: Unit, texts: Sequence[str], baseline: str | None, phase: st
     if metric not in {*NAMES, *(each for _, each in places)}:
         raise InvalidError("metric_unknown", f"There is no {metric}; there are: {', '.join(NAMES)}.")
     compared = compare_picked(picked, base, [place for place in places if place[0] == phase])
-    return {
-        "baseline": sides[base].name.text,
-        "phase": phase,
-        "metric": metric,
-        "offered": [{"phase": each[0], "metric": each[1]} for each in places],
-        "sides": [_shown(side, (phase, metric)) for side in sides],
-        "compared": [each.to_dict() for each in compared],
-        "unlike": [asdict(each) for each in unlike([side.facts for side in sides])],
-    }
+    return CampaignsCompared(
+        baseline=sides[base].name.text,
+        phase=phase,
+        metric=metric,
+        offered=[Offered(*each) for each in places],
+        sides=[_shown(side, (phase, metric)) for side in sides],
+        compared=[_compared(each.to_dict()) for each in compared],
+        unlike=unlike([side.facts for side in sides]),
+    )
+
+
+def _compared(found: Mapping[str, Any]) -> Compared:
+    parts = {name: [each and Unpaired(**each) for each in found[name]] for name in ("differences", "ratios")}
+    return Compared(found["phase"], found["metric"], found["within_s"], found["means"], **parts)
 
 
 def _check_phase(sides: Iterable[Side], phase: str) -> None:
@@ -143,24 +217,24 @@ def _check_phase(sides: Iterable[Side], phase: str) -> None:
     check_phase(phase, [name for side in sides for name in campaign_store.campaign_of(side.campaign).phases.names])
 
 
-def _shown(side: Side, place: tuple[str, str]) -> dict[str, Any]:
+def _shown(side: Side, place: tuple[str, str]) -> ComparedSide:
     values, not_within = side.picked.at(place)
     runs = side.picked.of(place)
-    return {
-        "side": side.name.text,
-        "campaign_id": side.campaign.id,
-        "campaign": side.campaign.name,
-        "origin": side.campaign.origin,
+    return ComparedSide(
+        side=side.name.text,
+        campaign_id=side.campaign.id,
+        campaign=side.campaign.name,
+        origin=cast(OriginName, side.campaign.origin),
         **side.where,
-        "flows": len(side.plan.flows),
-        "runs": len(side.picked.flow.runs) if side.picked.flow else 0,
-        "first_at": side.found.first_at,
-        "last_at": side.found.last_at,
-        "run_ids": runs.runs if runs else (),
-        "cycles": runs.cycles if runs else (),
-        "values": plain(values),
-        "not_within": not_within.tolist(),
-    }
+        flows=len(side.plan.flows),
+        runs=len(side.picked.flow.runs) if side.picked.flow else 0,
+        first_at=side.found.first_at,
+        last_at=side.found.last_at,
+        run_ids=runs.runs if runs else (),
+        cycles=runs.cycles if runs else (),
+        values=plain(values),
+        not_within=not_within.tolist(),
+    )
 
 
 def comparison_csv(unit: Unit, texts: Sequence[str], baseline: str | None, phase: str | None) -> Iterator[bytes]:

@@ -6,20 +6,24 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated
 from uuid import UUID
 
 from downlink.domain.campaigns.annotation import MOST_DRAWN
+from downlink.domain.doc import Doc
 from downlink.domain.errors import InvalidError
+from downlink.domain.moment import Moment
 from downlink.domain.results.metric import LINKED, METRICS
+from downlink.domain.runs.run import RunState
 from downlink.domain.zone import Night, nights
 from downlink.storage.campaigns import campaign_store
 from downlink.storage.campaigns.annotation_store import annotations_over
 from downlink.storage.links import link_store as links
 from downlink.storage.results import day_store
 from downlink.storage.results.day_store import FlowValue, PlacedRun
-from downlink.storage.tables import Annotation
+from downlink.storage.tables import Annotation as Row
 from downlink.storage.unit import Unit
+from downlink.views.campaigns.annotations import Annotation, annotation_of
 
 MOST_RUNS = 5_000
 """More than a week of runs every two minutes; a strip of more could not be read."""
@@ -30,26 +34,46 @@ STRIP_METRICS = (*METRICS, STEADY, *LINKED)
 
 @dataclass(frozen=True)
 class DayLink:
-    """One link of the strip. time_zone: None where nobody has said it; then it has no nights either."""
-
     link: str
-    time_zone: str | None
-    nights: Sequence[Night]
+    time_zone: Annotated[str | None, Doc("The link's, where it says one")]
+    nights: Annotated[list[Night], Doc("22:00 to 06:00 by its clock, within the strip")]
+
+
+@dataclass(frozen=True)
+class DayValue:
+    flow: Annotated[int, Doc("0: the emulated link itself")]
+    cc: Annotated[str, Doc("The control that ran; until that is known, the one that was asked for")]
+    value: float
+
+
+@dataclass(frozen=True)
+class DayRun:
+    id: UUID
+    link: str
+    condition: str
+    cycle: int
+    attempt: int
+    state: RunState
+    reason: str | None
+    detail: str | None
+    at: Annotated[Moment, Doc("When it began; until then, or where it never did, when it is due")]
+    ended_at: Moment | None
+    values: Annotated[list[DayValue], Doc("Empty where it has no such value")]
 
 
 @dataclass(frozen=True)
 class CampaignDay:
-    """from_at to to_at hold every run here; None without runs. total: of the campaign, of which the first are here."""
+    """A campaign's runs over clock time."""
 
     campaign_id: UUID
     phase: str
     metric: str
-    from_at: datetime | None
-    to_at: datetime | None
-    total: int
+    from_at: Moment | None
+    to_at: Moment | None
+    total: Annotated[int, Doc("Runs of the campaign; the first 5,000 are in the answer")]
     links: list[DayLink]
-    annotations: list[dict[str, Any]]
-    runs: list[dict[str, Any]]
+    annotations: Annotated[list[Annotation], Doc("Of the campaign and of its links, within the strip; at most 100")]
+    runs: Annotated[list[DayRun], Doc("Every attempt, in the order of the plan")]
 
 
 def campaign_day(unit: Unit, campaign_id: UUID, phase: str, metric: str, *, is_own_alone: bool = False) -> CampaignDay:
@@ -103,23 +127,19 @@ def _links(
 
 def _annotations(
     unit: Unit, campaign_id: UUID, links: Sequence[str], from_at: datetime | None, to_at: datetime | None
-) -> list[dict[str, Any]]:
+) -> list[Annotation]:
     """Return annotations of the campaign, and of these links within the strip. A link's annotation from an archive is left out if the
     link here has the same."""
     found = annotations_over(unit, campaign_id, links, from_at, to_at, MOST_DRAWN)
     of_links = {_said(row) for row in found if row.campaign_id is None}
-    names = ("id", "campaign_id", "link", "kind", "text", "from_at", "to_at", "created_at")
-    return [
-        {name: getattr(row, name) for name in names}
-        for row in found
-        if row.campaign_id is None or _said(row) not in of_links
-    ]
+    return [annotation_of(row) for row in found if row.campaign_id is None or _said(row) not in of_links]
 
 
-def _said(row: Annotation) -> tuple[str | None, str, str, datetime, datetime | None]:
+def _said(row: Row) -> tuple[str | None, str, str, datetime, datetime | None]:
     return (row.link, row.kind, row.text, row.from_at, row.to_at)
 
 
-def _run(run: PlacedRun, values: Sequence[FlowValue]) -> dict[str, Any]:
-    own = {name: value for name, value in run._asdict().items() if name != "expected_s"}
-    return {**own, "values": [{"flow": each.flow, "cc": each.cc, "value": each.value} for each in values]}
+def _run(run: PlacedRun, values: Sequence[FlowValue]) -> DayRun:
+    id_, link, condition, cycle, attempt, state, reason, detail, at, ended_at, _ = run
+    shown = [DayValue(each.flow, each.cc, each.value) for each in values]
+    return DayRun(id_, link, condition, cycle, attempt, RunState(state), reason, detail, at, ended_at, shown)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from downlink.analysis.intervals import plain
 from downlink.analysis.sketch import Sketch, pool, quantiles
 from downlink.codec.sketches import unpack_counts
-from downlink.domain.results.blockdelay import KINDS, SENTENCES, Why
+from downlink.domain.doc import Doc
+from downlink.domain.results.blockdelay import KINDS, SENTENCES, DelayKind, Why
 from downlink.storage.results import judgement_store
 from downlink.storage.tables import FlowDelay
 from downlink.storage.unit import Unit
@@ -24,49 +25,48 @@ SHARES = tuple(place / (POINTS - 1) for place in range(POINTS))
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Runs without a value, and why."""
+    """Complete runs without a value."""
 
-    why: str
+    why: Why
     sentence: str
     runs: int
 
 
 @dataclass(frozen=True)
-class Pooled:
-    """One kind of delay over the runs that have it. n: blocks of them, or pairs of seconds. clock_error_ms: the largest of them.
-    quantiles_ms: at `SHARES`; empty where no run has a value."""
+class PooledDelay:
+    """One kind of delay over all blocks of the runs that have it. Quantiles are within 0.5 % of the blocks' own, the mean is theirs."""
 
-    kind: str
-    runs: int
-    n: int
+    kind: DelayKind
+    runs: Annotated[int, Doc("Those that have it")]
+    n: Annotated[int, Doc("Their blocks of which both ends have a row; of jitter, pairs of seconds in a row")]
     mean_ms: float | None
     p5_ms: float | None
     median_ms: float | None
     p95_ms: float | None
-    quantiles_ms: list[float]
-    clock_error_ms: float | None
+    quantiles_ms: Annotated[list[float], Doc("At each of shares; empty where no run has a value")]
+    clock_error_ms: Annotated[
+        float | None, Doc("By how much the clocks of both ends may differ, in the worst of these runs; 0 on one host")
+    ]
     left_out: list[LeftOut]
 
 
 @dataclass(frozen=True)
-class GroupDelays:
-    """runs: complete ones."""
+class DelayGroup:
+    """One flow of one condition on one link, over its complete runs."""
 
     link: str
     condition: str
     flow: int
     cc: str
     runs: int
-    delays: list[Pooled]
+    delays: list[PooledDelay]
 
 
 @dataclass(frozen=True)
 class CampaignDelays:
-    """groups: none where no run kept a delivery table."""
-
     campaign_id: UUID
-    shares: list[float]
-    groups: list[GroupDelays]
+    shares: Annotated[list[float], Doc("Of all blocks, 0 to 1: where quantiles are given")]
+    groups: Annotated[list[DelayGroup], Doc("Empty where no run kept a delivery table")]
 
 
 def campaign_delays(unit: Unit, campaign_id: UUID, flows: Flows | None = None) -> CampaignDelays:
@@ -82,19 +82,19 @@ def campaign_delays(unit: Unit, campaign_id: UUID, flows: Flows | None = None) -
     return CampaignDelays(campaign_id, list(SHARES), groups)
 
 
-def _group(group: Group, members: Sequence[tuple[UUID, int]], stored: Mapping[Any, FlowDelay]) -> GroupDelays:
+def _group(group: Group, members: Sequence[tuple[UUID, int]], stored: Mapping[Any, FlowDelay]) -> DelayGroup:
     delays = [_pooled(kind, [stored.get((*member, kind)) for member in members]) for kind in KINDS]
-    return GroupDelays(group.link, group.condition, group.flow, group.cc, len(members), delays)
+    return DelayGroup(group.link, group.condition, group.flow, group.cc, len(members), delays)
 
 
-def _pooled(kind: str, rows: Sequence[FlowDelay | None]) -> Pooled:
+def _pooled(kind: DelayKind, rows: Sequence[FlowDelay | None]) -> PooledDelay:
     known = [(row, Sketch(*unpack_counts(row.sketch))) for row in rows if row is not None and row.sketch is not None]
     whole = pool([counts for _, counts in known])
     # A run's mean is that of its blocks, and its sketch says how many they are: this is the mean of all blocks, not of bins.
     mean_ms = sum((row.mean_ms or 0.0) * counts.total for row, counts in known) / whole.total if known else None
     p5, median, p95 = plain(quantiles(whole, (0.05, 0.5, 0.95)))
     errors = [row.clock_error_ms for row, _ in known if row.clock_error_ms is not None]
-    return Pooled(
+    return PooledDelay(
         kind=kind,
         runs=len(known),
         n=sum(row.n for row, _ in known),

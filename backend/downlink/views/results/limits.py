@@ -4,72 +4,96 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
-from typing import Any
+from typing import Annotated
 from uuid import UUID
 
 from downlink.analysis.intervals import mean_intervals, plain
 from downlink.analysis.limits import BufferAdvice
 from downlink.codec.series import unpack_series
+from downlink.domain.doc import Doc
 from downlink.domain.results.metric import LIMITS
 from downlink.storage.results import judgement_store
 from downlink.storage.runs import run_store
 from downlink.storage.tables import FlowLimit, RunFlow
 from downlink.storage.unit import Unit
 from downlink.views.results.flows import Flows, Group, complete_flows, run_ids
+from downlink.views.shapes import Column, Interval, fill, with_listed
 
 # Linux's own least and first sizes: only the maxima change, and none is below the first size.
 RMEM_START, WMEM_START, LEAST_MAX_BYTES = "4096 131072", "4096 16384", 131072
 
 
+@with_listed(LIMITS, Column)
+@dataclass(frozen=True)
+class LimitSeconds:
+    """Ratios 0 to 1 of each second; null where the kernel does not count these times or samples are missing."""
+
+    bin_s: list[int]
+
+
+@with_listed(LIMITS, float)
+@dataclass(frozen=True)
+class LimitShares:
+    """Ratios of the flow's time, 1 together."""
+
+
+@with_listed(LIMITS, Interval)
+@dataclass(frozen=True)
+class LimitEstimates:
+    """Mean ratios over runs."""
+
+
 @dataclass(frozen=True)
 class FlowLimits:
-    """seconds: `bin_s` and each limit's shares, column by column."""
-
     flow: int
     cc: str
-    seconds: dict[str, list[Any]]
-    shares: dict[str, float] | None
+    seconds: LimitSeconds
+    shares: LimitShares | None
     advice: BufferAdvice | None
 
 
 @dataclass(frozen=True)
 class RunLimits:
     run_id: UUID
-    flows: list[FlowLimits]
+    flows: Annotated[list[FlowLimits], Doc("Those that have been analysed")]
 
 
 @dataclass(frozen=True)
-class GroupLimits:
-    """shares: of each limit the mean with its interval. advice: the largest of the runs."""
+class LimitGroup:
+    """One flow of one condition on one link, over its complete runs."""
 
     link: str
     condition: str
     flow: int
     cc: str
     runs: int
-    shares: dict[str, dict[str, Any]]
-    advice: BufferAdvice | None
+    shares: LimitEstimates
+    advice: Annotated[BufferAdvice | None, Doc("The largest of its runs")]
 
 
 @dataclass(frozen=True)
 class LinkAdvice:
-    """The largest of a link's advice, as what to type."""
+    """The largest advice over the groups of a link, ready to type."""
 
     link: str
-    bdp_bytes: int
-    is_lower_bound: bool
-    max_bytes: int
-    rmem: str
-    wmem: str
+    bdp_bytes: Annotated[int, Doc("The measured bandwidth-delay product")]
+    is_lower_bound: Annotated[bool, Doc("A buffer held the flow for most seconds: the path has room for more")]
+    max_bytes: Annotated[int, Doc("What the maxima of tcp_rmem and tcp_wmem should at least be")]
+    rmem: str = field(
+        metadata={"description": "For net.ipv4.tcp_rmem at the receiver", "examples": ["4096 131072 26869760"]}
+    )
+    wmem: str = field(
+        metadata={"description": "For net.ipv4.tcp_wmem at the sender", "examples": ["4096 16384 26869760"]}
+    )
     sentence: str
 
 
 @dataclass(frozen=True)
 class CampaignLimits:
     campaign_id: UUID
-    groups: list[GroupLimits]
+    groups: list[LimitGroup]
     advice: list[LinkAdvice]
 
 
@@ -99,14 +123,14 @@ def campaign_limits(unit: Unit, campaign_id: UUID, flows: Flows | None = None) -
     return CampaignLimits(campaign_id, groups, list(_advice_per_link(groups)))
 
 
-def _seconds(row: FlowLimit) -> dict[str, list[Any]]:
+def _seconds(row: FlowLimit) -> LimitSeconds:
     shares = unpack_series(row.seconds, LIMITS, LIMITS)
-    return {"bin_s": list(range(shares.shape[1])), **dict(zip(LIMITS, plain(shares), strict=True))}
+    return fill(LimitSeconds, dict(zip(LIMITS, plain(shares), strict=True)), bin_s=list(range(shares.shape[1])))
 
 
-def _shares(row: FlowLimit) -> dict[str, float] | None:
+def _shares(row: FlowLimit) -> LimitShares | None:
     shares = {name: getattr(row, name) for name in LIMITS}
-    return None if None in shares.values() else shares
+    return None if None in shares.values() else fill(LimitShares, shares)
 
 
 def _advice(flow: RunFlow, row: FlowLimit) -> BufferAdvice | None:
@@ -116,11 +140,11 @@ def _advice(flow: RunFlow, row: FlowLimit) -> BufferAdvice | None:
     return BufferAdvice(row.bdp_bytes, row.is_lower_bound, row.max_bytes)
 
 
-def _group(group: Group, rows: Sequence[tuple[RunFlow, FlowLimit]]) -> GroupLimits:
+def _group(group: Group, rows: Sequence[tuple[RunFlow, FlowLimit]]) -> LimitGroup:
     values = [[math.nan if (share := getattr(row, name)) is None else share for name in LIMITS] for _, row in rows]
     shares = mean_intervals(values, least=0, most=1)
-    means = {name: shares[rank].to_dict() for rank, name in enumerate(LIMITS)}
-    return GroupLimits(
+    means = fill(LimitEstimates, {name: shares[rank].to_dict() for rank, name in enumerate(LIMITS)})
+    return LimitGroup(
         group.link, group.condition, group.flow, group.cc, len(rows), means, _largest(_advice(*each) for each in rows)
     )
 
@@ -129,7 +153,7 @@ def _largest(advice: Iterable[BufferAdvice | None]) -> BufferAdvice | None:
     return max((each for each in advice if each), key=lambda each: each.max_bytes, default=None)
 
 
-def _advice_per_link(groups: Sequence[GroupLimits]) -> Iterator[LinkAdvice]:
+def _advice_per_link(groups: Sequence[LimitGroup]) -> Iterator[LinkAdvice]:
     for link, members in groupby(groups, key=lambda group: group.link):
         if largest := _largest(group.advice for group in members):
             advice = replace(largest, max_bytes=max(largest.max_bytes, LEAST_MAX_BYTES))

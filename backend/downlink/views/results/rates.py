@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 from uuid import UUID
 
 from downlink.analysis.binning import Floats
 from downlink.analysis.rates import RateSeconds, rate_seconds
+from downlink.domain.doc import Doc
 from downlink.domain.results.blockdelay import RATES
 from downlink.domain.results.metric import QUANTITIES
 from downlink.storage.results import judgement_store
@@ -19,8 +21,8 @@ from downlink.views.results.material import Made, no_bins, values_of
 
 
 @dataclass(frozen=True)
-class GroupRates:
-    """runs: complete ones."""
+class RateGroup:
+    """One flow of one condition on one link, over its complete runs."""
 
     link: str
     condition: str
@@ -32,11 +34,9 @@ class GroupRates:
 
 @dataclass(frozen=True)
 class CampaignRates:
-    """groups: none where no run is complete."""
-
     campaign_id: UUID
-    shares: list[float]
-    groups: list[GroupRates]
+    shares: Annotated[list[float], Doc("Of all seconds, 0 to 1: where quantiles are given")]
+    groups: Annotated[list[RateGroup], Doc("Empty where no run is complete")]
 
 
 def campaign_rates(
@@ -63,6 +63,6 @@ def _series(unit: Unit, flows: Flows, made: Made | None) -> Mapping[tuple[str, i
     }
 
 
-def _group(group: Group, series: Sequence[Floats]) -> GroupRates:
+def _group(group: Group, series: Sequence[Floats]) -> RateGroup:
     rates = [rate_seconds(name, [each[QUANTITIES.index(name)] for each in series], SHARES) for name in RATES]
-    return GroupRates(group.link, group.condition, group.flow, group.cc, len(series), rates)
+    return RateGroup(group.link, group.condition, group.flow, group.cc, len(series), rates)

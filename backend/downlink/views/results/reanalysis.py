@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, Literal
 from uuid import UUID
 
 from downlink.analysis import ANALYSIS_VERSION
+from downlink.domain.doc import Doc
 from downlink.storage.campaigns import campaign_store
 from downlink.storage.results import reanalysis_store, report_store
 from downlink.storage.unit import Unit
@@ -13,14 +15,14 @@ from downlink.storage.unit import Unit
 
 @dataclass(frozen=True)
 class Reanalysis:
-    """analysis_version: this server's. runs: analysed ones. done: those that wait for nothing. outdated: judged by another version."""
+    """The progress of a re-analysis."""
 
     campaign_id: UUID
-    analysis_version: str
-    state: str
-    runs: int
+    analysis_version: Annotated[str, Doc("The server's own version, used to judge the runs")]
+    state: Annotated[Literal["running", "idle"], Doc("running until every run is done and the report is made")]
+    runs: Annotated[int, Doc("Analysed runs of the campaign")]
     done: int
-    outdated: int
+    outdated: Annotated[int, Doc("Runs whose numbers were last computed by another version")]
 
 
 def campaign_reanalysis(unit: Unit, campaign_id: UUID) -> Reanalysis:
@@ -29,5 +31,6 @@ def campaign_reanalysis(unit: Unit, campaign_id: UUID) -> Reanalysis:
     found = reanalysis_store.counts(unit, campaign_id, ANALYSIS_VERSION)
     is_running = found.waiting > 0 or report_store.report_version(unit, campaign_id) < campaign.report_wanted
     done = found.runs - found.waiting
-    state = "running" if is_running else "idle"
-    return Reanalysis(campaign_id, ANALYSIS_VERSION, state, found.runs, done, found.outdated)
+    return Reanalysis(
+        campaign_id, ANALYSIS_VERSION, "running" if is_running else "idle", found.runs, done, found.outdated
+    )

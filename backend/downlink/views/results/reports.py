@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import orjson
 
 from downlink.analysis import ANALYSIS_VERSION
 from downlink.analysis.intervals import plain
+from downlink.domain.doc import As, Doc
 from downlink.domain.errors import NotFoundError
 from downlink.domain.moment import moment_text
 from downlink.domain.results.metric import QUANTITIES
@@ -28,26 +29,82 @@ from downlink.views.results.limits import campaign_limits
 from downlink.views.results.material import Made, build, no_bins, values_of
 from downlink.views.results.rates import campaign_rates
 from downlink.views.results.reproduction import campaign_reproduction
+from downlink.views.shapes import PHASE, Column, Interval, fill, with_listed
 
+Reading = Literal["higher", "lower", "no_difference", "too_few", "exploratory"]
 _REMADE = Remade()
+
+
+@with_listed(QUANTITIES, Column)
+@dataclass(frozen=True)
+class FlowSeries:
+    """One-second bins from the flow's first data byte; null where there is no value."""
+
+    flow: int
+    cc: Annotated[str, Doc("The congestion control that ran; until that is known, the one that was asked for")]
+    asked_cc: str
+    bin_s: list[int]
 
 
 @dataclass(frozen=True)
 class RunSeries:
-    """flows: of each its number, its congestion controls, `bin_s` and every quantity as a column."""
+    run_id: UUID
+    flows: list[FlowSeries]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A condition against the baseline, paired by cycle. p values are adjusted over the family, the comparisons of one
+    primary metric; they are null where so few cycles cannot come below 5 %, and for other metrics."""
+
+    link: str
+    flow: Annotated[int, Doc("0: of the emulated link itself")]
+    phase: Annotated[str, Doc(PHASE)]
+    metric: str
+    condition: str
+    baseline: str
+    difference: Interval
+    ratio: Annotated[float | None, Doc("Mean over the baseline's mean, of the cycles that both have")]
+    paired_ratio: Annotated[Interval, Doc("Geometric mean of the cycles' ratios; sd is that of the logarithms")]
+    bootstrap_low: float | None
+    bootstrap_high: float | None
+    cycles_higher: int
+    cycles_lower: int
+    reading: Reading
+    is_primary: bool
+    family: Annotated[int | None, Doc("How many questions the p values are adjusted for")]
+    cycles_for_test: Annotated[int | None, Doc("The fewest cycles with which the level test can come below 5 %")]
+    level_p: Annotated[float | None, Doc("Paired sign-flip test")]
+    ks_distance: float | None
+    shape_p: Annotated[float | None, Doc("Kolmogorov-Smirnov")]
+    detectable_difference: Annotated[float | None, Doc("What these cycles show at 5 % with a chance of 80 %")]
+    cycles_needed: Annotated[
+        int | None, Doc("For a difference at the near end of its interval; null while that holds 0")
+    ]
+    cycles_missing: int | None
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """A value to look at. It stays in every statistic."""
 
     run_id: UUID
-    flows: list[dict[str, Any]]
+    link: str
+    condition: str
+    cycle: int
+    flow: int
+    phase: Annotated[str, Doc(PHASE)]
+    metric: str
+    value: float
+    median: float
 
 
 @dataclass(frozen=True)
 class CampaignStatistics:
-    """The report's comparisons, with what the cycles can show, and the values that stand out; nothing before the first report."""
-
     campaign_id: UUID
     primary_metrics: list[str]
-    comparisons: list[dict[str, Any]]
-    outliers: list[dict[str, Any]]
+    comparisons: Annotated[list[dict[str, Any]], As(list[Comparison])]
+    outliers: Annotated[list[dict[str, Any]], As(list[Outlier])]
 
 
 def run_series(unit: Unit, run_id: UUID) -> RunSeries:
@@ -57,10 +114,11 @@ def run_series(unit: Unit, run_id: UUID) -> RunSeries:
     return RunSeries(run_id, [_flow_series(flow, stored.get(flow.flow)) for flow in run_store.flows_of(unit, run_id)])
 
 
-def _flow_series(flow: RunFlow, stored: StoredSeries | None) -> dict[str, Any]:
+def _flow_series(flow: RunFlow, stored: StoredSeries | None) -> FlowSeries:
     values = no_bins() if stored is None else values_of(stored)
-    own = {"flow": flow.flow, "cc": flow.cc, "asked_cc": flow.asked_cc, "bin_s": list(range(values.shape[1]))}
-    return {**own, **dict(zip(QUANTITIES, plain(values), strict=True))}
+    columns = dict(zip(QUANTITIES, plain(values), strict=True))
+    bins = list(range(values.shape[1]))
+    return fill(FlowSeries, columns, flow=flow.flow, cc=flow.cc, asked_cc=flow.asked_cc, bin_s=bins)
 
 
 def stored_report(unit: Unit, campaign_id: UUID) -> bytes:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, cast
 from uuid import UUID
 
-from downlink.analysis.reproduction import Material, reproduce
+from downlink.analysis.reproduction import Material, Reading, Reproduced, Statistic, reproduce
 from downlink.analysis.sketch import Sketch
 from downlink.codec.sketches import unpack_counts
 from downlink.domain.campaigns.campaign import Campaign as Spec
+from downlink.domain.doc import Doc
 from downlink.domain.results.blockdelay import PHASE_METRICS
 from downlink.storage.campaigns import campaign_store
 from downlink.storage.results import judgement_store
@@ -19,29 +20,81 @@ from downlink.storage.tables import Campaign, Exit, FlowDelay, SlowStart
 from downlink.storage.unit import Unit
 from downlink.views.results import material
 from downlink.views.results.flows import complete_flows, run_ids
+from downlink.views.shapes import OriginName
 
 OBSERVED_EXIT = "observed_exit"
 KEY = Mapping[tuple[str, int], Mapping[str, float | None]]
 
 
 @dataclass(frozen=True)
-class FigureShown:
-    """values: as `analysis.reproduction.Reproduced` has them, with the link that they are of."""
+class FlowOfCondition:
+    condition: str
+    flow: int
 
+
+@dataclass(frozen=True, kw_only=True)
+class ReproducedValue:
+    """Numbers are in `unit`, which is empty for ratios."""
+
+    name: str
+    metric: str
+    title: Annotated[str, Doc("Of the metric")]
+    unit: str
+    phase: str
+    link: str
+    condition: str
+    flow: int
+    over: Annotated[FlowOfCondition | None, Doc("The value is a ratio to this flow, pair by pair")]
+    minus: Annotated[FlowOfCondition | None, Doc("The value is a difference to this flow, pair by pair")]
+    object_mb: int | None
+    than_link: Annotated[str | None, Doc("The value is a multiple of the same ratio over this link, cycle by cycle")]
+    share: float | None = field(
+        default=None,
+        metadata={
+            "description": "The value is what this share of all blocks, pairs of seconds or seconds do not exceed"
+        },
+    )
+    least: Annotated[float | None, Doc("What was published; least and most are equal for one number")]
+    most: float | None
+    tolerance: float | None
+    source: Annotated[str, Doc("Where in the paper it is")]
+    why: Annotated[str, Doc("The cause where ours is off")]
+    statistic: Statistic
+    estimate: float | None
+    low: float | None
+    high: float | None
+    n: Annotated[int, Doc("Runs, or pairs of them")]
+    not_within: Annotated[int | None, Doc("Of a time, the runs that did not reach it")]
+    reading: Annotated[
+        Reading,
+        Doc(
+            "inside: our interval holds what was published. near: it does not, but the estimate is within the tolerance"
+        ),
+    ]
+    equivalence_p: Annotated[float | None, Doc("Two one-sided tests that ours lies within the tolerance")]
+
+
+@dataclass(frozen=True)
+class ReproducedFigure:
     paper: str
     figure: str
-    values: list[dict[str, Any]]
+    values: list[ReproducedValue]
 
 
 @dataclass(frozen=True)
 class CampaignReproduction:
-    """figures: in the order of the campaign file; none where it names none."""
-
     campaign_id: UUID
     name: str
-    origin: str
-    runs: int
-    figures: list[FigureShown]
+    origin: OriginName
+    runs: Annotated[int, Doc("Complete ones")]
+    figures: list[ReproducedFigure]
+
+
+@dataclass(frozen=True)
+class Reproductions:
+    """Every campaign whose file names a published figure, the oldest first."""
+
+    items: list[CampaignReproduction]
 
 
 def campaign_reproduction(unit: Unit, campaign_id: UUID, made: material.Made | None = None) -> CampaignReproduction:
@@ -51,7 +104,7 @@ def campaign_reproduction(unit: Unit, campaign_id: UUID, made: material.Made | N
     """
     campaign = campaign_store.find_campaign(unit, campaign_id)
     spec = campaign_store.campaign_of(campaign)
-    head = (campaign.id, campaign.name, campaign.origin)
+    head = (campaign.id, campaign.name, cast(OriginName, campaign.origin))
     if not spec.reproduces:
         return CampaignReproduction(*head, 0, [])
     report, records = made or material.report_and_records(unit, campaign)
@@ -62,18 +115,24 @@ def campaign_reproduction(unit: Unit, campaign_id: UUID, made: material.Made | N
     return CampaignReproduction(*head, runs, _figures(spec, found))
 
 
-def _figures(spec: Spec, found: Material) -> list[FigureShown]:
+def _figures(spec: Spec, found: Material) -> list[ReproducedFigure]:
     return [
-        FigureShown(
+        ReproducedFigure(
             figure.paper,
             figure.figure,
             [
-                {**reproduce(value, found, value.link or spec.links[0]).to_dict(), "link": value.link or spec.links[0]}
+                _value(reproduce(value, found, value.link or spec.links[0]), value.link or spec.links[0])
                 for value in figure.values
             ],
         )
         for figure in spec.reproduces
     ]
+
+
+def _value(found: Reproduced, link: str) -> ReproducedValue:
+    own = {**found.to_dict(), "link": link}
+    sides = {name: own[name] and FlowOfCondition(**own[name]) for name in ("over", "minus")}
+    return ReproducedValue(**{**own, **sides})
 
 
 def _sketches(unit: Unit, campaign: Campaign, spec: Spec) -> Mapping[tuple[str, int], Mapping[str, Sketch]]:

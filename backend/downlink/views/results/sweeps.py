@@ -2,42 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Literal, cast
 from uuid import UUID
 
+from downlink.analysis.exits.outcomes import ExitEstimate
 from downlink.analysis.exits.sweep import SWEEPABLE
-from downlink.analysis.exits.sweep_parameters import Sweepable, sweepable
+from downlink.analysis.exits.sweep_parameters import SweptParameter, sweepable
+from downlink.domain.doc import Doc
+from downlink.domain.moment import Moment
+from downlink.storage import tables
 from downlink.storage.campaigns import campaign_store
 from downlink.storage.results import sweep_store
-from downlink.storage.tables import Sweep
 from downlink.storage.unit import Unit
+from downlink.views.results.exits import TimingShares
+
+SweepStateName = Literal["queued", "running", "complete", "failed"]
 
 
 @dataclass(frozen=True)
 class SweptDetector:
     detector: str
     version: str
-    parameters: list[Sweepable]
+    parameters: list[SweptParameter]
 
 
 @dataclass(frozen=True)
-class SweepShown:
-    """grid: parameter to values. cells: as stored, None until complete. done, total: traces."""
+class SweepCell:
+    """One parameter set over all traces."""
 
+    parameters: dict[str, float]
+    n: Annotated[int, Doc("Traces on which this set could decide")]
+    shares: Annotated[
+        TimingShares | None, Doc("Of these traces; good: from capacity on and before the first loss; null for none")
+    ]
+    headroom_s: Annotated[float | None, Doc("Median time from a good exit to the first loss")]
+
+
+@dataclass(frozen=True)
+class Sweep:
     id: UUID
     campaign_id: UUID
     detector: str
     version: str
-    grid: dict[str, Any]
-    state: str
-    reason: str | None
-    created_at: datetime
-    ended_at: datetime | None
-    cells: list[Any] | None
+    grid: dict[str, list[float]]
+    state: SweepStateName
+    reason: Annotated[str | None, Doc("Why it failed")]
+    created_at: Moment
+    ended_at: Moment | None
+    cells: Annotated[list[SweepCell] | None, Doc("null until complete")]
     done: int
+    total: Annotated[int, Doc("Traces")]
+
+
+@dataclass(frozen=True)
+class SweepList:
+    items: list[Sweep]
     total: int
 
 
@@ -46,23 +67,32 @@ def what_can_be_swept() -> list[SweptDetector]:
     return [SweptDetector(*names, list(sweepable(parameters))) for names, parameters in SWEEPABLE.items()]
 
 
-def one_sweep(unit: Unit, sweep_id: UUID) -> SweepShown:
+def one_sweep(unit: Unit, sweep_id: UUID) -> Sweep:
     """NotFoundError when there is none."""
     return _shown(unit, [sweep_store.get_sweep(unit, sweep_id)])[0]
 
 
-def list_sweeps(unit: Unit, campaign_id: UUID, limit: int, offset: int) -> tuple[list[SweepShown], int]:
+def list_sweeps(unit: Unit, campaign_id: UUID, limit: int, offset: int) -> SweepList:
     """Newest first, and how many there are in all."""
     campaign_store.find_campaign(unit, campaign_id)
     found, total = sweep_store.list_sweeps(unit, campaign_id, limit, offset)
-    return _shown(unit, found), total
+    return SweepList(_shown(unit, found), total)
 
 
-def _shown(unit: Unit, sweeps: Sequence[Sweep]) -> list[SweepShown]:
+def _shown(unit: Unit, sweeps: Sequence[tables.Sweep]) -> list[Sweep]:
     counts = sweep_store.progress(unit, [each.id for each in sweeps])
     return [_one(each, *counts.get(each.id, (0, 0))) for each in sweeps]
 
 
-def _one(row: Sweep, done: int, total: int) -> SweepShown:
+def _one(row: tables.Sweep, done: int, total: int) -> Sweep:
     asked = (row.id, row.campaign_id, row.detector, row.version, row.grid)
-    return SweepShown(*asked, row.state, row.reason, row.created_at, row.ended_at, row.cells, done, total)
+    cells = None if row.cells is None else [_cell(**each) for each in row.cells]
+    return Sweep(*asked, cast(SweepStateName, row.state), row.reason, row.created_at, row.ended_at, cells, done, total)
+
+
+def _cell(shares: Mapping[str, Any] | None, **own: Any) -> SweepCell:
+    """Return a cell from its stored form: shares by timing."""
+    found = (
+        None if shares is None else TimingShares(**{timing: ExitEstimate(**share) for timing, share in shares.items()})
+    )
+    return SweepCell(shares=found, **own)

@@ -21,7 +21,7 @@ from downlink.storage.runs import run_details, run_store
 from downlink.storage.tables import Run
 from downlink.storage.unit import Unit, UnitFactory
 from downlink.views.results.reports import campaign_statistics, report_members
-from downlink.views.results.reproduction import campaign_reproduction
+from downlink.views.results.reproduction import FlowOfCondition, campaign_reproduction
 from downlink.views.results.values import check_baseline, statistics_against
 
 TableName = Literal[
@@ -245,14 +245,18 @@ def _reproduction(unit: Unit, campaign_id: UUID) -> Cells:
     """A line for each published value."""
     for figure in campaign_reproduction(unit, campaign_id).figures:
         for found in figure.values:
-            others = (found[key] and found[key][name] for key in ("over", "minus") for name in ("condition", "flow"))
+            others = [cell for side in (found.over, found.minus) for cell in _whose(side)]
             yield (
                 figure.paper,
                 figure.figure,
-                *(found[name] for name in WHOSE),
+                *(getattr(found, name) for name in WHOSE),
                 *others,
-                *(found[name] for name in HELD),
+                *(getattr(found, name) for name in HELD),
             )
+
+
+def _whose(side: FlowOfCondition | None) -> Sequence[Cell]:
+    return (None, None) if side is None else (side.condition, side.flow)
 
 
 def _judged(judge: Judge) -> RunRows:

@@ -3,19 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
 from uuid import UUID
 
 import orjson
 
 from downlink.analysis.intervals import plain
 from downlink.analysis.values import RunValues, compare_runs, values_from
+from downlink.domain.doc import As, Doc
 from downlink.domain.errors import InvalidError, NotFoundError
 from downlink.domain.results.metric import phase_metric_of
 from downlink.storage.campaigns import campaign_store
 from downlink.storage.tables import Campaign
 from downlink.storage.unit import Unit
 from downlink.views.results.reports import CampaignStatistics, kept_answer
+from downlink.views.shapes import PHASE, Column
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A quantity of which any run has a value."""
+
+    phase: Annotated[str, Doc(PHASE)]
+    metric: str
+
+
+@dataclass(frozen=True)
+class ValuesOfRuns:
+    """One flow of one condition on one link: a value of each run."""
+
+    link: str
+    condition: str
+    flow: Annotated[int, Doc("0: of the emulated link itself")]
+    cc: Annotated[str, Doc("Empty for a link itself")]
+    run_ids: Annotated[Sequence[str], As(list[UUID])]
+    cycles: Sequence[int]
+    values: Column
+    not_within: Annotated[
+        list[bool], Doc("Of times: true where a run did not come to it; its value is then the time that was watched")
+    ]
+
+
+@dataclass(frozen=True)
+class CampaignValues:
+    campaign_id: UUID
+    phase: Annotated[str, Doc(PHASE)]
+    metric: str
+    offered: Annotated[list[Offered], Doc("What can be asked for")]
+    sides: list[ValuesOfRuns]
 
 
 def stored_sides(unit: Unit, campaign_id: UUID) -> list[RunValues]:
@@ -23,22 +59,16 @@ def stored_sides(unit: Unit, campaign_id: UUID) -> list[RunValues]:
     return [values_from(side) for side in orjson.loads(kept_answer(unit, campaign_id, "values"))["sides"]]
 
 
-def values_at(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> dict[str, Any]:
+def values_at(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> CampaignValues:
     """One quantity of every run, and what else can be asked for. NotFoundError where no run can have it."""
     sides = stored_sides(unit, campaign_id)
     place = (phase, metric)
     if sides and not any(place in side.places for side in sides):
         raise NotFoundError("quantity_not_found", _without(sides, phase, metric))
-    return {
-        "campaign_id": campaign_id,
-        "phase": phase,
-        "metric": metric,
-        "offered": [
-            {"phase": each[0], "metric": each[1]}
-            for each in dict.fromkeys(each for side in sides for each in side.known)
-        ],
-        "sides": [_at(side, place) for side in sides if place in side.places],
-    }
+    known = [Offered(*each) for each in dict.fromkeys(each for side in sides for each in side.known)]
+    return CampaignValues(
+        campaign_id, phase, metric, known, [_at(side, place) for side in sides if place in side.places]
+    )
 
 
 def _without(sides: Sequence[RunValues], phase: str, metric: str) -> str:
@@ -49,15 +79,11 @@ def _without(sides: Sequence[RunValues], phase: str, metric: str) -> str:
     return f"The runs have no phase {phase}; they have: {', '.join(dict.fromkeys(known for known, _ in places))}."
 
 
-def _at(side: RunValues, place: tuple[str, str]) -> dict[str, Any]:
+def _at(side: RunValues, place: tuple[str, str]) -> ValuesOfRuns:
     values, not_within = side.at(place)
-    return {
-        **{name: getattr(side, name) for name in ("link", "condition", "flow", "cc")},
-        "run_ids": side.runs,
-        "cycles": side.cycles,
-        "values": plain(values),
-        "not_within": not_within.tolist(),
-    }
+    return ValuesOfRuns(
+        side.link, side.condition, side.flow, side.cc, side.runs, side.cycles, plain(values), not_within.tolist()
+    )
 
 
 def statistics_of(unit: Unit, campaign_id: UUID, phase: str) -> CampaignStatistics:
@@ -86,7 +112,10 @@ def statistics_against(unit: Unit, campaign_id: UUID, baseline: str, phase: str 
     )
     stored = orjson.loads(kept_answer(unit, campaign_id, "statistics"))
     return CampaignStatistics(
-        campaign_id, list(spec.primary_metrics), [each.to_dict() for each in found], stored["outliers"]
+        campaign_id,
+        list(spec.primary_metrics),
+        [each.to_dict() for each in found],
+        stored["outliers"],
     )
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated, Literal, cast
 from uuid import UUID
 
-from downlink.analysis.thinning import Course, Thinning
+from downlink.analysis.thinning import SampledColumn, Thinning
 from downlink.codec.parquet import Columns, Ints, ParquetTrace, trace_columns
+from downlink.domain.doc import Doc
 from downlink.domain.errors import InvalidError
 from downlink.domain.traces.point import Point
 from downlink.domain.traces.sample import TIME_FIELD, fields_of
@@ -16,38 +18,39 @@ from downlink.storage.traces import trace_store
 from downlink.storage.unit import Unit
 from downlink.views.traces.traces import no_trace, refuse_backward, refuse_removed
 
+ShownKind = Literal["counter", "gauge"]
 MOST_COLUMNS = 16
 """Of one answer."""
 
 
 @dataclass(frozen=True)
-class FieldShown:
+class SampledField:
     name: str
     unit: str
-    kind: str
+    kind: ShownKind
     description: str
 
 
 @dataclass(frozen=True)
 class Samples:
-    """samples: of the whole trace, from first_us to last_us on the run's clock; in_span: between from_us and to_us, which lie in it.
-
-    fields: all that the trace has. columns: those that were asked for and are there.
-    """
-
     run_id: UUID
     flow: int
     point: str
-    samples: int
-    missing_chunks: int
-    first_us: int
+    samples: Annotated[int, Doc("Of the whole trace")]
+    missing_chunks: Annotated[int, Doc("Chunks of the trace that never came; time goes on without their samples")]
+    first_us: Annotated[int, Doc("The trace's first sample, from the run's zero")]
     last_us: int
-    from_us: int
+    from_us: Annotated[int, Doc("What is shown, within the trace")]
     to_us: int
-    in_span: int
-    is_thinned: bool
-    fields: list[FieldShown]
-    columns: dict[str, Course]
+    in_span: Annotated[int, Doc("Samples between from_us and to_us")]
+    is_thinned: Annotated[
+        bool,
+        Doc(
+            "True: of each of equal steps of time a column has its least and its greatest sample. False: it has every sample"
+        ),
+    ]
+    fields: Annotated[list[SampledField], Doc("Every column that the trace has, time left out")]
+    columns: Annotated[dict[str, SampledColumn], Doc("Those that were asked for and that the trace has")]
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,11 @@ def samples(unit: Unit, run_id: UUID, flow: int, point: Point, wanted: Wanted) -
         to_us,
         thinning.count,
         thinning.is_thinned,
-        [FieldShown(name, field.unit, field.kind, field.description) for name, field in known.items() if name in names],
+        [
+            SampledField(name, field.unit, cast(ShownKind, field.kind.value), field.description)
+            for name, field in known.items()
+            if name in names
+        ],
         thinning.courses(),
     )
 
