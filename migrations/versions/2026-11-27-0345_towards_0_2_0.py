@@ -234,8 +234,8 @@ PLAIN = (("chunks", "packed"), ("chunks", "parquet"), ("reports", "body"), ("rep
 QUANTITIES = (
     "throughput_bps", "goodput_bps", "rtt_ms", "rwnd_bytes", "cwnd_bytes", "retransmission_percent", "in_flight_bytes",
 )  # fmt: skip
+ONE_PLACE = "num_nonnulls(packed, parquet, folder_id, joined_to) = 1"
 LIMITS = ("congestion_window", "receive_window", "send_buffer", "application")
-BATCH = 200
 
 
 def packed(names: Sequence[str]) -> str:
@@ -278,9 +278,7 @@ def upgrade() -> None:
         op.execute(f"ALTER TABLE {table} {', '.join(f'ALTER {name} DROP DEFAULT' for name in names)}")
     op.execute("DROP TABLE series, limit_bins")
     op.execute("ALTER TABLE campaigns DROP is_recorded")
-    op.execute(
-        "ALTER TABLE chunks ADD CONSTRAINT ck_chunks_one_place CHECK (num_nonnulls(packed, parquet, folder_id, joined_to) = 1)"
-    )
+    op.execute(f"ALTER TABLE chunks ADD CONSTRAINT ck_chunks_one_place CHECK ({ONE_PLACE})")
     op.execute("DROP INDEX ix_events_progress")
     for name, columns in INDEXES.items():
         op.execute(f"CREATE INDEX {name} ON {columns}")
@@ -314,11 +312,8 @@ def downgrade() -> None:
         op.execute(f'ALTER TABLE {table} RENAME point TO "end"')
     op.execute("DELETE FROM events WHERE kind = 'unexpected'")
     move_imported_runs(-1)
-    for table, names, source in (
-        ("series", QUANTITIES, "packed FROM flow_series"),
-        ("limit_bins", LIMITS, "seconds FROM limits"),
-    ):
-        unpack_into(table, names, source)
+    unpack_into("series", QUANTITIES, "packed FROM flow_series")
+    unpack_into("limit_bins", LIMITS, "seconds FROM limits")
     for table, name in PLAIN:
         op.execute(f"ALTER TABLE {table} ALTER {name} SET STORAGE EXTENDED")
     for table, added in COLUMNS.items():
@@ -340,11 +335,8 @@ def unpack_into(table: str, names: Sequence[str], source: str) -> None:
         f" flow bigint NOT NULL, bin_s bigint NOT NULL, {columns}, CONSTRAINT pk_{table} PRIMARY KEY (run_id, flow, bin_s))"
     )
     made = sa.table(table, *(sa.column(name) for name in ("run_id", "flow", "bin_s", *names)))
-    stored = op.get_bind().execute(sa.text(f"SELECT run_id, flow, {source}")).fetchall()
-    for at in range(0, len(stored), BATCH):
-        rows = [second for row in stored[at : at + BATCH] for second in seconds(row, names)]
-        if rows:
-            op.bulk_insert(made, rows)
+    for row in op.get_bind().execute(sa.text(f"SELECT run_id, flow, {source}")).fetchall():
+        op.bulk_insert(made, list(seconds(row, names)))
 
 
 def seconds(row: Any, names: Sequence[str]) -> Iterator[dict[str, Any]]:
