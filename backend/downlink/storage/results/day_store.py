@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import NotNullable, Select, func, select
 
+from downlink.domain.doc import Doc
 from downlink.domain.traces.point import NO_FLOW
 from downlink.storage.runs.run_store import PLAN_ORDER
 from downlink.storage.tables import LinkPhase, Metric, Run, RunFlow
@@ -33,13 +35,15 @@ class PlacedRun(NamedTuple):
     expected_s: float
 
 
-class FlowValue(NamedTuple):
-    """One quantity of one flow; flow 0 is the emulated link itself. cc: the control that ran, else the one asked for."""
-
-    run_id: UUID
-    flow: int
-    cc: str
+@dataclass(frozen=True)
+class DayValue:
+    flow: Annotated[int, Doc("0: the emulated link itself")]
+    cc: Annotated[str, Doc("The control that ran; until that is known, the one that was asked for")]
     value: float
+
+
+DayValues = list[tuple[UUID, DayValue]]
+"""One quantity by run."""
 
 
 def count_runs(unit: Unit, campaign_id: UUID) -> int:
@@ -57,27 +61,29 @@ def placed_runs(unit: Unit, campaign_id: UUID, limit: int) -> list[PlacedRun]:
     return [PlacedRun(*row) for row in unit.session.execute(query)]
 
 
-def flow_values(unit: Unit, campaign_id: UUID, limit: int, phase: str, metric: str) -> list[FlowValue]:
+def flow_values(unit: Unit, campaign_id: UUID, limit: int, phase: str, metric: str) -> DayValues:
     """One of the metrics of a phase (domain/metric.py METRICS), of every flow of the first runs that has it."""
     value = getattr(Metric, metric)
     query = select(Metric.run_id, Metric.flow, RunFlow.cc, value)
     query = query.join(RunFlow, (RunFlow.run_id == Metric.run_id) & (RunFlow.flow == Metric.flow))
     query = query.where(Metric.run_id.in_(_first_runs(campaign_id, limit)), Metric.phase == phase, value.is_not(None))
-    return [FlowValue(*row) for row in unit.session.execute(query.order_by(Metric.run_id, Metric.flow))]
+    rows = unit.session.execute(query.order_by(Metric.run_id, Metric.flow))
+    return [(run_id, DayValue(flow, cc, number)) for run_id, flow, cc, number in rows]
 
 
-def steady_times(unit: Unit, campaign_id: UUID, limit: int) -> list[FlowValue]:
+def steady_times(unit: Unit, campaign_id: UUID, limit: int) -> DayValues:
     """Return when each flow of the first runs became steady, for those that did."""
     query = select(RunFlow.run_id, RunFlow.flow, RunFlow.cc, NotNullable(RunFlow.time_to_steady_s))
     query = query.where(RunFlow.run_id.in_(_first_runs(campaign_id, limit)), RunFlow.time_to_steady_s.is_not(None))
-    return [FlowValue(*row) for row in unit.session.execute(query.order_by(RunFlow.run_id, RunFlow.flow))]
+    rows = unit.session.execute(query.order_by(RunFlow.run_id, RunFlow.flow))
+    return [(run_id, DayValue(flow, cc, number)) for run_id, flow, cc, number in rows]
 
 
-def link_values(unit: Unit, campaign_id: UUID, limit: int, phase: str, metric: str) -> list[FlowValue]:
+def link_values(unit: Unit, campaign_id: UUID, limit: int, phase: str, metric: str) -> DayValues:
     """Return the emulated link's values in a phase (domain/results/metric.py LINKED) for the first runs."""
     value = getattr(LinkPhase, metric)
     query = select(LinkPhase.run_id, value)
     query = query.where(
         LinkPhase.run_id.in_(_first_runs(campaign_id, limit)), LinkPhase.phase == phase, value.is_not(None)
     )
-    return [FlowValue(run_id, NO_FLOW, "", number) for run_id, number in unit.session.execute(query)]
+    return [(run_id, DayValue(NO_FLOW, "", number)) for run_id, number in unit.session.execute(query)]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated
 from uuid import UUID
 
 from downlink.domain.campaigns.annotation import MOST_DRAWN
-from downlink.domain.doc import Doc
+from downlink.domain.doc import As, Doc
 from downlink.domain.errors import InvalidError
 from downlink.domain.moment import Moment
 from downlink.domain.results.metric import LINKED, METRICS
@@ -20,7 +20,7 @@ from downlink.storage.campaigns import campaign_store
 from downlink.storage.campaigns.annotation_store import annotations_over
 from downlink.storage.links import link_store as links
 from downlink.storage.results import day_store
-from downlink.storage.results.day_store import FlowValue, PlacedRun
+from downlink.storage.results.day_store import DayValue, DayValues, PlacedRun
 from downlink.storage.tables import Annotation as Row
 from downlink.storage.unit import Unit
 from downlink.views.campaigns.annotations import Annotation, annotation_of
@@ -40,20 +40,13 @@ class DayLink:
 
 
 @dataclass(frozen=True)
-class DayValue:
-    flow: Annotated[int, Doc("0: the emulated link itself")]
-    cc: Annotated[str, Doc("The control that ran; until that is known, the one that was asked for")]
-    value: float
-
-
-@dataclass(frozen=True)
 class DayRun:
     id: UUID
     link: str
     condition: str
     cycle: int
     attempt: int
-    state: RunState
+    state: Annotated[str, As(RunState)]
     reason: str | None
     detail: str | None
     at: Annotated[Moment, Doc("When it began; until then, or where it never did, when it is due")]
@@ -89,9 +82,9 @@ def campaign_day(unit: Unit, campaign_id: UUID, phase: str, metric: str, *, is_o
         known = ", ".join(spec.phases.names)
         raise InvalidError("phase_unknown", f"The campaign has no phase {phase}; it has: {known}.")
     runs = day_store.placed_runs(unit, campaign_id, MOST_RUNS)
-    values: dict[UUID, list[FlowValue]] = defaultdict(list)
-    for each in _values(unit, campaign_id, phase, metric):
-        values[each.run_id].append(each)
+    values: dict[UUID, list[DayValue]] = defaultdict(list)
+    for run_id, value in _values(unit, campaign_id, phase, metric):
+        values[run_id].append(value)
     from_at, to_at = min((run.at for run in runs), default=None), max(map(_end, runs), default=None)
     total = len(runs) if len(runs) < MOST_RUNS else day_store.count_runs(unit, campaign_id)
     rows = [_run(run, values[run.id]) for run in runs]
@@ -100,7 +93,7 @@ def campaign_day(unit: Unit, campaign_id: UUID, phase: str, metric: str, *, is_o
     return CampaignDay(campaign_id, phase, metric, from_at, to_at, total, links, noted, rows)
 
 
-def _values(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> Iterable[FlowValue]:
+def _values(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> DayValues:
     if metric == STEADY:
         return day_store.steady_times(unit, campaign_id, MOST_RUNS)
     if metric in LINKED:
@@ -139,7 +132,6 @@ def _said(row: Row) -> tuple[str | None, str, str, datetime, datetime | None]:
     return (row.link, row.kind, row.text, row.from_at, row.to_at)
 
 
-def _run(run: PlacedRun, values: Sequence[FlowValue]) -> DayRun:
+def _run(run: PlacedRun, values: list[DayValue]) -> DayRun:
     id_, link, condition, cycle, attempt, state, reason, detail, at, ended_at, _ = run
-    shown = [DayValue(each.flow, each.cc, each.value) for each in values]
-    return DayRun(id_, link, condition, cycle, attempt, RunState(state), reason, detail, at, ended_at, shown)
+    return DayRun(id_, link, condition, cycle, attempt, state, reason, detail, at, ended_at, values)
