@@ -59,8 +59,8 @@ class LinkCauses:
     random_loss: list[int]
     outage: list[int]
     handover: list[int]
-    thinned: list[int]
     path_change: list[int]
+    thinned: list[int]
 
 
 CAUSES = tuple(each.name for each in fields(LinkCauses))

@@ -6832,10 +6832,10 @@ export interface components {
             outage: number[];
             /** Handover */
             handover: number[];
-            /** Thinned */
-            thinned: number[];
             /** Path Change */
             path_change: number[];
+            /** Thinned */
+            thinned: number[];
         };
         /**
          * LinkChange
