@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vitest/config'
+import { bareCharts } from './scripts/bareCharts.ts'
 import { bareTable } from './scripts/bareTable.ts'
 import { packAssets } from './scripts/packAssets.ts'
 import { mockServer } from './src/testing/mockServer.ts'
@@ -48,7 +49,7 @@ const CHART = {
 const proxyFor = (mode: string): Record<string, string> => (mode === 'mock' ? {} : { '/api': backend })
 
 export default defineConfig(({ mode }) => ({
-  plugins: [react(), bareTable(), packAssets(), mode === 'mock' ? mockServer() : null],
+  plugins: [react(), bareTable(), bareCharts(), packAssets(), mode === 'mock' ? mockServer() : null],
   resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
   // Templates are files of docs/examples.
   server: { proxy: proxyFor(mode), fs: { allow: ['..'] } },

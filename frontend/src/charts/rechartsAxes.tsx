@@ -44,6 +44,7 @@ export function axes({ from, to, ticks, scale, hasTimeAxis, tickText }: AxesFact
       type="number"
       domain={[from, to]}
       allowDataOverflow
+      niceTicks="none"
       ticks={ticks}
       interval={0}
       height={hasTimeAxis ? TIME_AXIS_HEIGHT : 1}
@@ -54,6 +55,7 @@ export function axes({ from, to, ticks, scale, hasTimeAxis, tickText }: AxesFact
       key="y"
       domain={[scale.min, scale.max]}
       allowDataOverflow
+      niceTicks="none"
       ticks={scale.ticks}
       interval={0}
       width={VALUE_AXIS_WIDTH}
