@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from sqlalchemy import select, text
 from sqlalchemy.dialects.postgresql import insert
 
 from downlink.domain.campaigns.line import Rival, Share
+from downlink.storage.one_of import is_one_of
 from downlink.storage.runs.planned import Queue
 from downlink.storage.tables import LinkShare
 from downlink.storage.unit import Unit
@@ -19,19 +21,24 @@ class Shares:
     """The shares of all campaigns that have had a run on some links."""
 
     known: Mapping[Queue, Share]
+    latest_s: Mapping[str, float]
+    """Link to its position: the latest beginning of any run on it."""
 
     def of(self, queue: Queue) -> Share:
         return self.known.get(queue, Share())
 
     def link_s(self, link: str) -> float:
-        """Return the position of the link: the latest beginning of any run on it."""
-        return max((share.from_s for (_, name), share in self.known.items() if name == link), default=0.0)
+        return self.latest_s.get(link, 0.0)
 
 
 def find_shares(unit: Unit, links: Collection[str]) -> Shares:
     columns = (LinkShare.campaign_id, LinkShare.link, LinkShare.from_s, LinkShare.to_s)
-    rows = unit.session.execute(select(*columns).where(LinkShare.link.in_(links)))
-    return Shares({(campaign_id, link): Share(from_s, to_s) for campaign_id, link, from_s, to_s in rows})
+    rows = unit.session.execute(select(*columns).where(is_one_of(LinkShare.link, links)))
+    known, latest_s = dict[Queue, Share](), defaultdict[str, float](float)
+    for campaign_id, link, from_s, to_s in rows:
+        known[campaign_id, link] = Share(from_s, to_s)
+        latest_s[link] = max(latest_s[link], from_s)
+    return Shares(known, latest_s)
 
 
 def note_share(unit: Unit, queue: Queue, share: Share) -> None:

@@ -17,6 +17,7 @@ from downlink.domain.links.link import Orbit
 from downlink.domain.links.weather_source import Position, position_of
 from downlink.domain.runs.turn import LINK
 from downlink.storage.campaigns.campaign_store import campaign_of
+from downlink.storage.one_of import is_one_of
 from downlink.storage.results.day_store import CLOCK
 from downlink.storage.runs.volumes import carried_bytes
 from downlink.storage.tables import Campaign, Lease, Link, Run, RunFlow
@@ -63,13 +64,13 @@ def uses(unit: Unit, name: str) -> list[DomainCampaign]:
 
 def domain_links(unit: Unit, names: Iterable[str] | None = None) -> dict[str, DomainLink]:
     """Links by name (all when None), as the planner takes them."""
-    query = select(Link) if names is None else select(Link).where(Link.name.in_(list(names)))
+    query = select(Link) if names is None else select(Link).where(is_one_of(Link.name, names))
     return {row.name: to_domain(row) for row in unit.session.scalars(query)}
 
 
 def zones(unit: Unit, names: Collection[str]) -> dict[str, str]:
     """Link name to time zone, of those links that say theirs."""
-    query = select(Link.name, Link.time_zone).where(Link.name.in_(names), Link.time_zone.is_not(None))
+    query = select(Link.name, Link.time_zone).where(is_one_of(Link.name, names), Link.time_zone.is_not(None))
     return {name: zone for name, zone in unit.session.execute(query) if zone is not None}
 
 
@@ -85,7 +86,7 @@ def places(unit: Unit) -> dict[Position, list[str]]:
 
 def allowances(unit: Unit, names: Collection[str], now: datetime) -> dict[str, Allowance]:
     """Return the allowances of the links that have one: what all runs of any campaign have carried in this month of the link."""
-    rows = unit.session.scalars(select(Link).where(Link.name.in_(names), Link.allowance_bytes.is_not(None)))
+    rows = unit.session.scalars(select(Link).where(is_one_of(Link.name, names), Link.allowance_bytes.is_not(None)))
     return {row.name: _allowance(unit, row, now) for row in rows}
 
 

@@ -18,6 +18,7 @@ from sqlalchemy import false, func, insert, select, text
 from downlink.domain.fleet.agent import AgentStatus, Pause
 from downlink.domain.runs.run import ACTIVE, RunState
 from downlink.domain.runs.turn import AgentView, PlannedTurn
+from downlink.storage.one_of import is_one_of
 from downlink.storage.tables import Agent, Campaign, Run, RunFlow, RunHost, Wake
 from downlink.storage.tables.base import Json
 from downlink.storage.unit import Unit
@@ -68,7 +69,7 @@ def take_wakes(unit: Unit) -> set[str]:
     return set(unit.session.scalars(text("DELETE FROM wakes RETURNING link")))
 
 
-_DUE = text("""
+DUE = text("""
     SELECT runs.id, runs.campaign_id, runs.link FROM runs JOIN campaigns ON campaigns.id = runs.campaign_id
     WHERE runs.wake_at <= :now AND runs.state = 'planned' AND campaigns.state = 'running' AND campaigns.origin = 'measured'
 """)
@@ -94,7 +95,7 @@ _FIRST = text("""
 
 def due_runs(unit: Unit, now: datetime) -> dict[UUID, Queue]:
     """Planned runs of running campaigns that want to be looked at. What was recorded elsewhere is never measured here."""
-    return {id_: (campaign_id, link) for id_, campaign_id, link in unit.session.execute(_DUE, {"now": now})}
+    return {id_: (campaign_id, link) for id_, campaign_id, link in unit.session.execute(DUE, {"now": now})}
 
 
 def waiting_runs(unit: Unit, now: datetime) -> dict[UUID, tuple[datetime, Queue]]:
@@ -130,7 +131,7 @@ def take_heads(unit: Unit, queues: Collection[Queue], most: int) -> list[Head]:
         agents,
         Run.condition,
     )
-    query = select(*columns).where(Run.id.in_(ids), Run.state == RunState.PLANNED)
+    query = select(*columns).where(is_one_of(Run.id, ids), Run.state == RunState.PLANNED)
     query = query.order_by(Run.due_at, Run.cycle, Run.position, Run.link, Run.attempt)
     heads = [
         Head(
@@ -224,7 +225,7 @@ def agent_views(unit: Unit, names: Collection[str]) -> dict[str, AgentView]:
     pause = (Agent.paused_by, Agent.paused_until, Agent.pause_why)
     holds_budget = func.coalesce(Agent.host["holds_budget"].as_boolean(), false())
     columns = (*columns_of, *pause, holds_budget)
-    rows = unit.session.execute(select(*columns).where(Agent.name.in_(names), Agent.revoked_at.is_(None)))
+    rows = unit.session.execute(select(*columns).where(is_one_of(Agent.name, names), Agent.revoked_at.is_(None)))
     return {
         name: AgentView(host, AgentStatus(status), seen_at, detail, Pause.of(by, until, why), is_holding)
         for name, host, status, seen_at, detail, by, until, why, is_holding in rows
