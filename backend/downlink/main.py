@@ -5,18 +5,18 @@ Each command imports what it needs when it runs, so that `downlink --help` and t
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
 
+from downlink import services
 from downlink.cli import agents, annotating, campaigns, links, notify, paths, runs, users, weather
 from downlink.cli.client import read_stack_file
 from downlink.cli.compare import compare_command
@@ -25,27 +25,13 @@ from downlink.cli.imports import import_command
 from downlink.cli.output import note, print_json, say
 from downlink.cli.quick import quick_command
 from downlink.cli.retention import storage_command
-from downlink.domain.errors import (
-    ConflictError,
-    DeniedError,
-    DownlinkError,
-    InvalidError,
-    NotFoundError,
-    UnavailableError,
-)
+from downlink.domain.errors import DownlinkError, InvalidError, UnavailableError
+from downlink.services import EXIT_STATUS, read_settings
 from downlink.stack import commands as stack_commands
 
 if TYPE_CHECKING:
     from downlink.process.settings import Settings
     from downlink.storage.unit import UnitFactory
-
-EXIT_STATUS: dict[type[DownlinkError], int] = {
-    InvalidError: 2,
-    DeniedError: 3,
-    NotFoundError: 4,
-    ConflictError: 5,
-    UnavailableError: 6,
-}
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -72,31 +58,11 @@ tokens = typer.Typer(help="API tokens, made on the server itself.", no_args_is_h
 app.add_typer(tokens, name="token", rich_help_panel="Server")
 
 
-def _settings(**named: str) -> Settings:
-    """InvalidError says which variables are wrong, and why."""
-    from downlink.process.settings import Settings
-
-    try:
-        return Settings(**named)  # type: ignore[arg-type]
-    except ValueError as error:
-        raise InvalidError("settings_invalid", _sentences(error)) from error
-
-
-def _sentences(error: ValueError) -> str:
-    """Return a validation's messages, with the variables' names and without their values, which may be secrets."""
-    from downlink.codec.wording import fault_of
-
-    if not hasattr(error, "errors"):
-        return f"{error}."
-    faults = [("_".join(map(str, each["loc"])), fault_of(each)) for each in error.errors()]
-    return "\n".join(f"DOWNLINK_{name.upper()}: {fault}." if name else f"{fault}." for name, fault in faults)
-
-
 def _settings_here() -> Settings:
     """Return the settings of the environment or, where it names no database, of the stack that the launcher runs from this folder."""
     variables = {} if "DOWNLINK_DATABASE_URL" in os.environ else read_stack_file(Path.cwd())
     named = {"database_url": variables.get("DOWNLINK_DATABASE_URL"), "base_url": variables.get("DOWNLINK_BASE_URL")}
-    return _settings(**{name: value for name, value in named.items() if value})
+    return read_settings(**{name: value for name, value in named.items() if value})
 
 
 @contextmanager
@@ -133,60 +99,22 @@ def _units() -> Iterator[UnitFactory]:
         units.close()
 
 
-def _await_launcher() -> None:
-    """The launcher starts its services while it prepares their database, so that they load meanwhile; then it lets go of a lock."""
-    if file := os.environ.get("DOWNLINK_AFTER"):
-        with Path(file).open() as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH)
-
-
-def _leave() -> NoReturn:
-    """End at once: all is closed, and to take a large interpreter apart takes longer than that."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0)
-
-
-def _started(part: str) -> Settings:
-    """Read the settings and start spans for a process of the server. Spans come before the rooms: these take the libraries' functions
-    as they are then."""
-    from downlink.process.spans import start_spans
-
-    settings = _settings()
-    start_spans(settings, part)
-    return settings
-
-
 @app.command(rich_help_panel="Server")
 def api() -> None:
     """Serve the REST API and the dashboard."""
-    settings = _started("api")
-    from downlink.api.server import serve
-
-    _await_launcher()
-    serve(settings)
+    services.api()
 
 
 @app.command(rich_help_panel="Server")
 def worker(concurrency: Annotated[int, typer.Option(min=1, help="Concurrent jobs")] = 2) -> None:
     """Carry out due jobs: seal, analyse, report, sweep. Several workers share the work."""
-    settings = _started("worker")
-    from downlink.jobs.worker import run_worker
-
-    _await_launcher()
-    run_worker(settings, concurrency)
-    _leave()
+    services.worker(concurrency)
 
 
 @app.command(rich_help_panel="Server")
 def conductor() -> None:
     """Lease due runs, watch deadlines and send jobs, once a second. One conductor is active; others wait to take over."""
-    settings = _started("conductor")
-    from downlink.jobs.conduct import run_conductor
-
-    _await_launcher()
-    run_conductor(settings)
-    _leave()
+    services.conductor()
 
 
 @app.command(rich_help_panel="Server")
@@ -194,7 +122,7 @@ def migrate() -> None:
     """Migrate the database to this version."""
     from downlink.storage.migrate import upgrade
 
-    upgrade(_settings())
+    upgrade(read_settings())
 
 
 @app.command(hidden=True)
@@ -205,7 +133,7 @@ def prepare(
     from downlink.actions.people import access
     from downlink.storage.migrate import upgrade
 
-    settings = _settings()
+    settings = read_settings()
     upgrade(settings)
     scopes = ("read", "write", "admin")
     token = access.create_token(settings, "launcher", scopes, days=365) if needs_token else None

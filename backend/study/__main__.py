@@ -12,7 +12,7 @@ import typer
 from downlink.cli.client import Access, Client
 from downlink.cli.output import note, say
 from downlink.domain.errors import DownlinkError, UnavailableError
-from downlink.main import EXIT_STATUS
+from downlink.services import EXIT_STATUS
 from downlink.stack.commands import greet, until_interrupted
 from downlink.stack.demo import make_paths
 from downlink.stack.launcher import running

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import dropwhile
 from uuid import UUID, uuid4
 
 import structlog
@@ -27,7 +28,7 @@ from downlink.domain.runs.next_step import Wait, decide
 from downlink.domain.runs.run import ACTIVE, Ending, Reason, RunState
 from downlink.domain.runs.turn import Lease, LinkState, Miss, Turn
 from downlink.domain.watch import CONDUCTOR
-from downlink.storage import heartbeats
+from downlink.storage import due, heartbeats
 from downlink.storage.campaigns import campaign_store, line_store, trigger_store
 from downlink.storage.links import link_store
 from downlink.storage.results.reanalysis_store import JOB as REANALYSE
@@ -48,21 +49,41 @@ def tick(units: UnitFactory, now: datetime, source: WeatherSource | None = None)
     source: the weather service that an admin has named.
     """
     with units() as unit:
-        if heartbeats.beat(unit, CONDUCTOR, now).since == now:
+        pulses = heartbeats.find_pulses(unit)
+        if heartbeats.beat(unit, CONDUCTOR, now, pulses).since == now:
             # The first pass after a break, or after the clock was set: what was noted before may be wrong now.
             active_runs.wake_active_runs(unit, now)
             planned.wake_all_links(unit)
+        found = due.find_due(unit, now)
+    periodic = periodic_steps(source)
+    steps: list[tuple[bool, Callable[[], None]]] = [
+        (found["runs"], partial(_advance_runs, units, now)),
+        (found["triggers"], partial(_look_at_triggers, units, now)),
+        (found["leases"], partial(_guarded, units, partial(lease_due, now=now))),
+        (found["jobs"], partial(_guarded, units, partial(resend_lost, now=now))),
+        (found["cancelled"], partial(_guarded, units, partial(cancellation.finish_cancelled, now=now))),
+        *(
+            (each.may_be_due(found, pulses, now), partial(_guarded, units, partial(each.take, now=now)))
+            for each in periodic
+        ),
+    ]
+    # A step that is taken may leave work for each one behind it.
+    for _, take in dropwhile(lambda step: not step[0], steps):
+        take()
+
+
+def _advance_runs(units: UnitFactory, now: datetime) -> None:
     with units() as unit:
         ids = runs_with_a_step(unit, now)
     for run_id in ids:
         _guarded(units, partial(advance_run, run_id=run_id, now=now))
+
+
+def _look_at_triggers(units: UnitFactory, now: datetime) -> None:
     with units() as unit:
         triggered = trigger_store.waiting_ids(unit)
     for campaign_id in triggered:
         _guarded(units, partial(firing.look, campaign_id=campaign_id, now=now))
-    periodic = [step.take for step in periodic_steps(source)]
-    for step in (lease_due, resend_lost, cancellation.finish_cancelled, *periodic):
-        _guarded(units, partial(step, now=now))
 
 
 def _guarded(units: UnitFactory, step: Callable[[Unit], None]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,8 +14,9 @@ from downlink.actions.notices import notices
 from downlink.actions.results import sweep_parts
 from downlink.actions.traces import folders
 from downlink.domain.links.weather_source import WeatherSource
+from downlink.domain.watch import Pulse
 from downlink.storage import expiry
-from downlink.storage.heartbeats import is_due
+from downlink.storage.heartbeats import has_elapsed, is_due
 from downlink.storage.unit import Unit
 
 
@@ -31,6 +32,12 @@ class Periodic:
     every_s: float
     next_due: Callable[[Unit, datetime], Iterable[UUID] | None]
 
+    def may_be_due(self, found: Mapping[str, bool], pulses: Mapping[str, Pulse], now: datetime) -> bool:
+        """Return whether the step may have something to do. found: the answer of `storage.due`; pulses: of `heartbeats`."""
+        if self.every_s:
+            return has_elapsed(pulses.get(self.name), now, timedelta(seconds=self.every_s))
+        return found.get(self.name, True)
+
     def take(self, unit: Unit, now: datetime) -> None:
         """Take the step if it is due, and send its jobs."""
         if self.every_s and not is_due(unit, self.name, now, timedelta(seconds=self.every_s)):
@@ -41,6 +48,7 @@ class Periodic:
 
 def periodic_steps(source: WeatherSource | None) -> tuple[Periodic, ...]:
     """Return the steps in their order. source: the weather service that an admin has named."""
+    weather = (Periodic("weather", 0, partial(weather_due.next_due, source=source)),) if source else ()
     return (
         Periodic(sweep_parts.JOB, 0, sweep_parts.next_due),
         Periodic("path", 0, paths.next_due),
@@ -50,6 +58,6 @@ def periodic_steps(source: WeatherSource | None) -> tuple[Periodic, ...]:
         Periodic("collect", 0, notices.collect),
         Periodic("watch_agents", 10, notices.watch_agents),
         Periodic("notify", 0, notices.next_due),
-        Periodic("weather", 0, partial(weather_due.next_due, source=source)),
+        *weather,
         Periodic("prune", 60, expiry.prune),
     )

@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
@@ -45,11 +45,13 @@ from downlink.api.people.known_callers import Confirmed
 from downlink.api.results import comparison, days, judgements, reports, sweeps
 from downlink.api.runs import live, runs
 from downlink.api.traces import samples
-from downlink.courier.provider import Client, Provider
 from downlink.process.settings import Settings
 from downlink.process.spans import with_spans
 from downlink.storage.traces.objects import TraceStore
 from downlink.storage.unit import open_units
+
+if TYPE_CHECKING:  # the libraries of signed tokens take 20 MB, and most servers need none
+    from downlink.courier.provider import Provider
 
 PREFIX = "/api/v1"
 PARTS = (
@@ -208,6 +210,8 @@ def _own_name(route: APIRoute) -> str:
 def _provider_of(settings: Settings) -> Provider | None:
     if settings.oidc_issuer is None or settings.oidc_client_id is None or settings.oidc_client_secret is None:
         return None
+    from downlink.courier.provider import Client, Provider  # noqa: PLC0415 - see above
+
     secret, back = settings.oidc_client_secret.get_secret_value(), f"{settings.public_url}{PREFIX}/provider/callback"
     return Provider(Client(settings.oidc_issuer, settings.oidc_client_id, secret, back, settings.oidc_scopes))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import itertools
 import resource
 import socket
 from collections.abc import Iterator
@@ -26,7 +27,9 @@ from downlink.process.logs import configure_logs
 from downlink.process.settings import Settings
 
 GRACE_S = 5
-BEAT_TICKS = 20  # uvicorn's are 0.1 s apart
+LOOK_S = 1.0
+TICKS_IN_LOOK = 10  # uvicorn's are 0.1 s apart; at each tenth it renews the header `date`
+BEAT_TICKS = 20
 FULL_COLLECTIONS = 500  # as many partial ones to each; Python's own number is 10
 log = structlog.get_logger()
 
@@ -39,6 +42,17 @@ class Server(uvicorn.Server):
         self._application = app
         self._mark: asyncio.Task[None] | None = None
         self._is_conducting: bool | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_asked = asyncio.Event()
+
+    async def main_loop(self) -> None:
+        """Look once a second until asked to stop. uvicorn looks ten times a second, and is the busiest part of an idle api."""
+        self._loop = asyncio.get_running_loop()
+        for tick in itertools.count(step=TICKS_IN_LOOK):
+            if await self.on_tick(tick):
+                return
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._is_asked.wait(), LOOK_S)
 
     async def on_tick(self, counter: int) -> bool:
         if counter % BEAT_TICKS == 0 and (self._mark is None or self._mark.done()):
@@ -59,6 +73,8 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._application.state.is_stopping = True
         super().handle_exit(sig, frame)
+        if self._loop:
+            self._loop.call_soon_threadsafe(self._is_asked.set)
 
 
 def connection_class(stalled_s: float) -> type[H11Protocol]:

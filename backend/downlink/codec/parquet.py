@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from downlink.codec.arrow import load_arrow
 from downlink.codec.collector import Collector
 from downlink.domain.errors import InvalidError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 Ints = NDArray[np.int64]
 Columns = dict[str, Ints]
 BATCH_ROWS = 5_000
 
-# Columns come and go with the process's other arrays: Arrow's own pool would give its pages back after each file (decision 0126).
-pa.set_memory_pool(pa.system_memory_pool())
-
 
 def columns_to_parquet(columns: Mapping[str, NDArray[np.int64]]) -> bytes:
     """One Parquet file of int64 columns of equal length, delta-encoded and zstd-compressed."""
-    sink = pa.BufferOutputStream()
+    sink = load_arrow().BufferOutputStream()
     with _writer(sink, _table(columns).schema) as writer:
         writer.write_table(_table(columns))
     return bytes(sink.getvalue())
@@ -41,9 +42,10 @@ def parquet_to_columns(data: bytes) -> Columns:
 
 def check_parquet(data: bytes) -> None:
     """InvalidError `parquet_invalid` for bytes whose schema is not that of a trace: integers alone. No data is read."""
+    arrow = load_arrow()
     with _refusing():
-        schema = pq.read_schema(pa.BufferReader(data))
-    if other := [field.name for field in schema if not pa.types.is_integer(field.type)]:
+        schema = arrow.parquet.read_schema(arrow.BufferReader(data))
+    if other := [field.name for field in schema if not arrow.types.is_integer(field.type)]:
         raise InvalidError("parquet_invalid", f"Column {other[0]} of this Parquet file holds no integers.")
 
 
@@ -55,7 +57,12 @@ def row_batches(part: bytes) -> Iterator[Columns]:
 
 def _batches(part: bytes) -> Iterator[pa.RecordBatch]:
     with _refusing():
-        yield from pq.ParquetFile(pa.BufferReader(part)).iter_batches(BATCH_ROWS, use_threads=False)
+        yield from _opened(part).iter_batches(BATCH_ROWS, use_threads=False)
+
+
+def _opened(part: bytes) -> pq.ParquetFile:
+    arrow = load_arrow()
+    return arrow.parquet.ParquetFile(arrow.BufferReader(part))
 
 
 class ParquetTrace:
@@ -66,7 +73,7 @@ class ParquetTrace:
 
     def __init__(self, parts: Sequence[bytes]) -> None:
         with _refusing():
-            self._files = [pq.ParquetFile(pa.BufferReader(part)) for part in parts]
+            self._files = [_opened(part) for part in parts]
         self.names: tuple[str, ...] = tuple(self._files[0].schema_arrow.names) if self._files else ()
 
     def columns(self, names: Sequence[str] | None = None) -> Columns:
@@ -74,7 +81,7 @@ class ParquetTrace:
         wanted = list(self.names if names is None else names)
         with _refusing():
             tables = [file.read(wanted, use_threads=False) for file in self._files]
-            whole = pa.concat_tables(tables) if tables else pa.table({})
+            whole = load_arrow().concat_tables(tables) if tables else load_arrow().table({})
             return {name: whole.column(name).to_numpy() for name in wanted}
 
 
@@ -85,9 +92,10 @@ def trace_columns(parts: Sequence[bytes], names: Sequence[str] | None = None) ->
 
 @contextmanager
 def _refusing() -> Iterator[None]:
+    arrow = load_arrow()
     try:
         yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of a column's name
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of a column's name
         raise InvalidError("parquet_invalid", f"These bytes are not a Parquet file: {error}") from error
 
 
@@ -105,14 +113,15 @@ def join_parquet(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _table(columns: Mapping[str, NDArray[np.int64]]) -> pa.Table:
-    schema = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in columns])
-    return pa.table([pa.array(values, pa.int64()) for values in columns.values()], schema=schema)
+    arrow = load_arrow()
+    schema = arrow.schema([arrow.field(name, arrow.int64(), nullable=False) for name in columns])
+    return arrow.table([arrow.array(values, arrow.int64()) for values in columns.values()], schema=schema)
 
 
 def _writer(sink: pa.NativeFile | Collector, schema: pa.Schema) -> pq.ParquetWriter:
     # Statistics and dictionaries cost more here than they save: a part is always read whole. Arrow's own schema, 5 % of a
     # chunk's file, says nothing that Parquet's does not.
-    return pq.ParquetWriter(
+    return load_arrow().parquet.ParquetWriter(
         sink,
         schema,
         compression="zstd",

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
+from downlink.codec.arrow import load_arrow
 from downlink.domain.moment import moment_text
 
 Cell = str | int | float | bool | datetime | None
@@ -42,9 +41,10 @@ def csv_pieces(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterato
 
 def columns_to_csv(columns: Mapping[str, NDArray[np.int64]]) -> bytes:
     """Integer columns of equal length as CSV: a trace to hand out."""
-    sink = pa.BufferOutputStream()
-    table = pa.table({name: pa.array(values) for name, values in columns.items()})
-    pa_csv.write_csv(table, sink, pa_csv.WriteOptions(include_header=False))
+    arrow = load_arrow()
+    sink = arrow.BufferOutputStream()
+    table = arrow.table({name: arrow.array(values) for name, values in columns.items()})
+    arrow.csv.write_csv(table, sink, arrow.csv.WriteOptions(include_header=False))
     header = ",".join(columns) + "\n"
     # pyarrow ends lines with LF; cells are digits alone, so that every LF is the end of a line.
     return (header.encode() + bytes(sink.getvalue())).replace(b"\n", b"\r\n")

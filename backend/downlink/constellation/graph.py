@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # its parts are loaded when they are used: api and worker start without them
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from downlink.constellation.orbits import Floats, Grid, Whole
 
@@ -82,8 +81,10 @@ class Wiring:
         columns = np.concatenate([other, one, satellite[leaves], station[arrives]])
         values = np.concatenate([isl, isl, lengths[leaves], lengths[arrives]])
         size = self.satellites + self.stations
-        before = dijkstra(
-            csr_array((values, (rows, columns)), shape=(size, size)), indices=self.satellites, return_predecessors=True
+        before = scipy.sparse.csgraph.dijkstra(
+            scipy.sparse.csr_array((values, (rows, columns)), shape=(size, size)),
+            indices=self.satellites,
+            return_predecessors=True,
         )[1]
         return self._nodes(before)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 
 from celery import Celery
-from celery.signals import setup_logging, worker_process_shutdown
+from celery.signals import setup_logging, worker_init, worker_process_shutdown
 
 from downlink.courier.sender import Courier
 from downlink.courier.weather import WeatherService
@@ -16,6 +17,9 @@ from downlink.process.logs import configure_logs
 from downlink.process.settings import Settings
 from downlink.storage.traces.objects import TraceStore
 from downlink.storage.unit import UnitFactory, open_units
+
+QUIET = {"without_gossip": True, "without_mingle": True, "without_heartbeat": True}
+"""Workers have nothing to say to one another."""
 
 
 def _unit_opener(app: Celery, settings: Settings) -> Callable[[], UnitFactory]:
@@ -38,16 +42,24 @@ def _unit_opener(app: Celery, settings: Settings) -> Callable[[], UnitFactory]:
 def run_worker(settings: Settings, concurrency: int = 2) -> None:
     """Carry out jobs until SIGTERM; those under way are finished first. SystemExit where the worker could not do its work."""
     _own_logs(settings)
+    _share_loaded()
     keep_freed_memory()  # before the fork: all processes have it
-    options = ["--concurrency", str(concurrency), "--pool", "prefork"]
-    quiet = ["--loglevel", settings.log_level, "--without-gossip", "--without-mingle", "--without-heartbeat"]
-    try:
-        app = make_celery(settings)
-        register_tasks(app, _unit_opener(app, settings), Services(Courier.of(settings), WeatherService.of(settings)))
-        app.worker_main(["worker", *options, *quiet])
-    except SystemExit as end:
-        if end.code:
-            raise
+    app = make_celery(settings)
+    register_tasks(app, _unit_opener(app, settings), Services(Courier.of(settings), WeatherService.of(settings)))
+    # Not by `worker_main`: it loads Celery's command line, 11 MB.
+    worker = app.Worker(concurrency=concurrency, pool="prefork", loglevel=settings.log_level, **QUIET)
+    worker.start()
+    if worker.exitcode:
+        raise SystemExit(worker.exitcode)
+
+
+def _share_loaded() -> None:
+    """Leave what is loaded before the fork to the end of all processes: to look through it would give each a copy of its own."""
+
+    @worker_init.connect(weak=False)
+    def freeze(**_: object) -> None:
+        gc.collect()
+        gc.freeze()
 
 
 def _own_logs(settings: Settings) -> None:

@@ -23,11 +23,7 @@ from downlink.stack.ports import port_asked, serve_on_free_port
 from downlink.stack.process import Kind, Program, Supervisor
 from downlink.stack.servers import socket_folder, start_postgres, start_valkey
 
-SERVICES = {
-    "api": ("api",),
-    "conductor": ("conductor",),
-    "worker": ("worker",),
-}
+SERVICES = ("api", "conductor", "worker")
 ACCESS_FILE = "env"
 AGENT_FILES = Path("agents/bin")
 
@@ -80,7 +76,7 @@ def _serve(supervisor: Supervisor, env: Mapping[str, str], address: str) -> Stac
             for name in SERVICES:
                 start_service(supervisor, env, name)
             prepared = json.loads(command(env, "prepare", *(() if known else ("--token",))))
-        with _own_client(env["DOWNLINK_UDS"]) as api:
+        with own_client(env["DOWNLINK_UDS"]) as api:
             supervisor.wait_ready("api", lambda: _is_ready(api), timeout_s=60)
             is_accepted = _is_accepted(api, known or prepared["token"])
     except UnavailableError:
@@ -102,7 +98,8 @@ def _held(file: Path) -> Iterator[None]:
 
 def start_service(supervisor: Supervisor, env: Mapping[str, str], name: str) -> None:
     """Start one of SERVICES with these settings."""
-    supervisor.start(Program(name, [_executable(), *SERVICES[name]], env, group="services", kind=Kind.SERVICE))
+    command = [sys.executable, "-P", "-m", "downlink.services", name]
+    supervisor.start(Program(name, command, env, group="services", kind=Kind.SERVICE))
 
 
 def command(env: Mapping[str, str], *arguments: str) -> str:
@@ -173,9 +170,11 @@ def _api_settings(home: Path, port: int, dashboard: Path | None) -> dict[str, st
     return settings
 
 
-def _own_client(socket: str) -> httpx.Client:
+def own_client(socket: str, timeout_s: float = 5) -> httpx.Client:
     """Through our own socket, not by port: that may have gone to another stack that started at the same moment."""
-    return httpx.Client(transport=httpx.HTTPTransport(verify=False, uds=socket), base_url="http://api", timeout=5)
+    return httpx.Client(
+        transport=httpx.HTTPTransport(verify=False, uds=socket), base_url="http://api", timeout=timeout_s
+    )
 
 
 def _is_ready(api: httpx.Client) -> bool:

@@ -72,7 +72,7 @@ def start_valkey(supervisor: Supervisor, data: Path, server: str | None = None) 
     config = data / "valkey.conf"
     config.touch(mode=0o600)
     config.write_text(
-        f'bind 127.0.0.1\nport {port}\nrequirepass {password}\nsave ""\nappendonly no\nmaxmemory-policy noeviction\ndir "{data}"\n'
+        f'bind 127.0.0.1\nport {port}\nrequirepass {password}\nsave ""\nappendonly no\nmaxmemory-policy noeviction\nhz 1\ndir "{data}"\n'
     )
     supervisor.start(Program("valkey", [server or valkey_server(), str(config)], group="servers"))
     supervisor.wait_ready("valkey", lambda: is_listening(port), timeout_s=20)

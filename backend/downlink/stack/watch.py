@@ -10,7 +10,7 @@ import httpx
 import typer
 
 from downlink.domain.errors import UnavailableError
-from downlink.stack.launcher import Stack
+from downlink.stack.launcher import Stack, own_client
 from downlink.stack.process import Kind, Program, Supervisor
 
 LOOK_EVERY_S = 5.0
@@ -96,8 +96,8 @@ def watch_over(stack: Stack, say: Say = typer.echo, *, is_unattended: bool = Fal
 def complaint(stack: Stack) -> str | None:
     """Return what `/readyz` reports as away, asked through the stack's own socket; None when all is well."""
     try:
-        with httpx.Client(transport=httpx.HTTPTransport(uds=str(stack.socket)), timeout=10) as client:
-            answer = client.get("http://api/readyz")
+        with own_client(str(stack.socket), timeout_s=10) as client:
+            answer = client.get("/readyz")
             return None if answer.is_success else str(answer.json()["message"])
     except httpx.TransportError:
         return "The api does not answer."

@@ -6,13 +6,14 @@ connection has lost both: nothing can be written by a process whose turn is over
 
 from __future__ import annotations
 
+import select as descriptors
 import time
 from collections.abc import Callable
 from typing import Any
 
 import psycopg
 import structlog
-from sqlalchemy import create_engine, event, func, select, text
+from sqlalchemy import create_engine, event, func, select
 
 from downlink.storage.unit import SendJobs, Unit, UnitFactory, leave_values_out
 
@@ -30,7 +31,6 @@ _KEEPALIVE = {
 }
 WAIT_S = 1.0
 ORDERS = "downlink_orders"
-STOP_LOOK_S = 0.1
 log = structlog.get_logger()
 
 
@@ -66,7 +66,7 @@ def open_units_in_turn(url: str, name: str, send: SendJobs, pause: Callable[[flo
 def take_turn(units: UnitFactory) -> None:
     """Have the connection, and with it the turn; wait for both where they are not there."""
     with units() as unit:
-        unit.session.execute(text("SELECT 1"))
+        unit.session.connection()
 
 
 def order_work(unit: Unit) -> None:
@@ -74,8 +74,8 @@ def order_work(unit: Unit) -> None:
     unit.session.execute(select(func.pg_notify(ORDERS, "")))
 
 
-def wait_for_order(units: UnitFactory, seconds: float, pause: Callable[[float], bool]) -> None:
-    """Wait until work is ordered, for so many seconds at most; pause as above.
+def wait_for_order(units: UnitFactory, seconds: float, stop: int) -> None:
+    """Wait until work is ordered, for so many seconds at most. stop: a descriptor that can be read once the process is to stop.
 
     UnavailableError at once when the connection cannot be had. One that ends in the meantime is made again by the next unit.
     """
@@ -83,8 +83,10 @@ def wait_for_order(units: UnitFactory, seconds: float, pause: Callable[[float], 
     with units() as unit:
         connection: Any = unit.session.connection().connection.driver_connection
         try:
-            while (left := until - time.monotonic()) > 0 and not pause(0):
-                if any(True for _ in connection.notifies(timeout=min(left, STOP_LOOK_S), stop_after=1)):
+            while not any(True for _ in connection.notifies(timeout=0, stop_after=1)):
+                left = until - time.monotonic()
+                readable, _, _ = descriptors.select([connection, stop], [], [], max(0, left))
+                if stop in readable or left <= 0:
                     return
         except psycopg.OperationalError:
             unit.session.invalidate()

@@ -37,7 +37,7 @@ def servers() -> dict[str, dict[str, Any]]:
 def test_every_process_of_the_launcher_is_a_service() -> None:
     assert {service["command"][0] for service in servers().values()} == {
         "migrate",
-        *(command[0] for command in SERVICES.values()),
+        *SERVICES,
     }
 
 

@@ -6,12 +6,11 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from downlink.actions.people.passwords import hash_password
 from downlink.actions.people.secrets import VISIT, hash_secret, make_secret
-from downlink.courier.provider import Provider
 from downlink.domain.errors import ConflictError, DeniedError
 from downlink.domain.people.access import Actor, Caller
 from downlink.domain.people.permission import Role
@@ -19,6 +18,9 @@ from downlink.domain.people.provider import Admission, wanted_name
 from downlink.storage.people import access_store, account_store, identity_store
 from downlink.storage.tables import Identity, ProviderVisit, User
 from downlink.storage.unit import Unit, UnitFactory, lock
+
+if TYPE_CHECKING:  # the libraries of signed tokens take 20 MB, and most servers need none
+    from downlink.courier.provider import Provider
 
 VALID = timedelta(minutes=10)
 MOST_VISITS = 1_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
@@ -26,11 +26,13 @@ from downlink.api.http.deps import (
 )
 from downlink.api.people.access import sign_in
 from downlink.api.schemas.provider import ConnectBody, Connected, Connection, ProviderState, Way
-from downlink.courier.provider import Provider
 from downlink.domain.errors import DeniedError, DownlinkError, NotFoundError
 from downlink.domain.people.access import Caller
 from downlink.domain.people.permission import Verb
 from downlink.storage.people import identity_store
+
+if TYPE_CHECKING:  # the libraries of signed tokens take 20 MB, and most servers need none
+    from downlink.courier.provider import Provider
 
 router = APIRouter(tags=["access"])
 Own = Annotated[Caller, may(Verb.CHANGE_ACCOUNT, is_own=True)]

@@ -53,7 +53,7 @@ def lock_unfinished(unit: Unit, campaign_id: UUID, most_planned: int | None = No
     return {id_: RunState(state) for id_, state in rows}
 
 
-_LEFT_OF_CANCELLED = text("""
+LEFT_OF_CANCELLED = text("""
     SELECT id FROM campaigns WHERE state = 'cancelled'
     AND EXISTS (SELECT FROM runs WHERE runs.campaign_id = campaigns.id AND runs.state = 'planned')
     UNION
@@ -64,7 +64,7 @@ _LEFT_OF_CANCELLED = text("""
 
 def left_of_cancelled(unit: Unit) -> Sequence[UUID]:
     """Cancelled campaigns of which runs are still planned, or under way with nothing said of their end."""
-    return unit.session.scalars(_LEFT_OF_CANCELLED, {"active": list(ACTIVE_NAMES)}).all()
+    return unit.session.scalars(LEFT_OF_CANCELLED, {"active": list(ACTIVE_NAMES)}).all()
 
 
 _END_PLANNED = text("""
