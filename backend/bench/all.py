@@ -47,6 +47,7 @@ PYTHON = (
     "tick_bench",
     "ingest_bench",
     "stack_bench",
+    "idle_bench",
     "disk_bench",
     "trace_store_bench",
     "report_bench",

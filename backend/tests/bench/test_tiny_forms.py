@@ -20,6 +20,7 @@ NEEDS = {
     "ingest_bench": "stack",
     "polls_bench": "stack",
     "stack_bench": "stack",
+    "idle_bench": "stack",
     "judged_bench": "stack",
     "dashboard_bench": "stack",
     "trace_store_bench": "packages",
