@@ -69,7 +69,7 @@ def memory_mb(pid: int) -> float:
 def rows(size: Size) -> Iterator[Row]:
     downlink = Path(sys.executable).with_name("downlink")
     with tempfile.TemporaryDirectory(prefix="downlink-bench-") as folder:
-        command = [downlink, "stack", "up", "--home", Path(folder) / "home"]
+        command = [str(downlink), "stack", "up", "--home", str(Path(folder) / "home")]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as launcher:
             try:
                 assert launcher.stdout

@@ -1,5 +1,7 @@
 """The files of a tar archive (POSIX.1-2008, pax, "ustar Interchange Format"; GNU's long names). Sizes are checked before anything is used,
-and nothing but regular files comes out: links, devices and folders are passed over."""
+and nothing but regular files comes out: links, devices and folders are passed over.
+
+Python's `tarfile` has hung on hostile archives (CVE-2025-8194, CVE-2024-6232)."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from downlink.cli.client import Client
-from downlink.cli.paths import is_made, make_ready
+from downlink.cli.path_making import is_made, make_ready
 from downlink.cli.watch import follow
 from downlink.domain.campaigns.campaign_state import UNDER_WAY
 from downlink.domain.links.ready_paths import READY

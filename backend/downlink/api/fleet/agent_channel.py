@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, cast
 from uuid import UUID
@@ -19,18 +19,13 @@ from downlink.actions.fleet import agent_channel, agents, instances
 from downlink.actions.links import observations
 from downlink.actions.people.attempt_limit import counted
 from downlink.actions.runs import agent_events
-from downlink.actions.traces import chunks
-from downlink.actions.traces.chunks import Checked, ChunkKey
 from downlink.api.fleet.agent_orders import order_message
+from downlink.api.fleet.agent_uploads import admit_body, chunk_answer, figures_of, store_chunks, take_upload
 from downlink.api.fleet.idle_agents import Heard, Resting
-from downlink.api.fleet.known_agents import Known
 from downlink.api.http.body import read_held
 from downlink.api.http.deps import Clock, Now, UnitOfWork, Units, address_of, origin, problems
-from downlink.api.http.disk_room import room_of
-from downlink.api.http.intake import HELD, PACE
-from downlink.api.http.pot import Held, Pot
-from downlink.api.http.problems import MAX_PROBLEMS, status_of
-from downlink.api.http.request_log import Figures
+from downlink.api.http.intake import HELD
+from downlink.api.http.problems import MAX_PROBLEMS
 from downlink.api.http.waiters import Waiting, agent_subject
 from downlink.codec.bundle import MAX_BYTES as MAX_BUNDLE_BYTES
 from downlink.codec.bundle import Bundled, split_bundle
@@ -42,7 +37,7 @@ from downlink.domain.fleet.instance import Instance, read_instance
 from downlink.domain.links.observation import Observation
 from downlink.domain.traces.point import Point
 from downlink.protocol.base import PointName
-from downlink.protocol.chunks import ChunkAnswer, ChunksAnswer, ChunkStored
+from downlink.protocol.chunks import ChunksAnswer, ChunkStored
 from downlink.protocol.events import AnyEvent
 from downlink.protocol.facts import JoinRequest, JoinResponse
 from downlink.protocol.observations import (
@@ -305,13 +300,13 @@ async def put_chunk(
     x_attempt: Attempt,
 ) -> ChunkStored:
     """Store one chunk; the same content again is a no-op."""
-    with _upload(request, await _admit(request, units, secret)) as held:
+    with take_upload(request, await admit_body(request, units, secret)) as held:
         body = await read_held(request, MAX_PACKED_BYTES, held)
         chunk = Bundled(flow, Point(point), sequence, x_content_sha256, body)
-        (answer,) = await run_in_threadpool(_store, units, secret, shown, run_id, x_attempt, [chunk], clock())
+        (answer,) = await run_in_threadpool(store_chunks, units, secret, shown, run_id, x_attempt, [chunk], clock())
     if isinstance(answer, DownlinkError):
         raise answer
-    _figures(request).note_chunks([len(body)] if answer else [])
+    figures_of(request).note_chunks([len(body)] if answer else [])
     return ChunkStored(stored=answer)
 
 
@@ -320,69 +315,9 @@ async def post_chunks(
     run_id: UUID, request: Request, secret: Secret, shown: Shown, units: Units, clock: Clock, x_attempt: Attempt
 ) -> ChunksAnswer:
     """Store several chunks in one transaction; the answer has for each what its PUT would have returned."""
-    with _upload(request, await _admit(request, units, secret)) as held:
+    with take_upload(request, await admit_body(request, units, secret)) as held:
         bundle = await run_in_threadpool(split_bundle, await read_held(request, MAX_BUNDLE_BYTES, held))
-        answers = await run_in_threadpool(_store, units, secret, shown, run_id, x_attempt, bundle, clock())
+        answers = await run_in_threadpool(store_chunks, units, secret, shown, run_id, x_attempt, bundle, clock())
     pairs = list(zip(bundle, answers, strict=True))
-    _figures(request).note_chunks([len(chunk.content) for chunk, answer in pairs if answer is True])
-    return ChunksAnswer(chunks=[_chunk_answer(chunk, answer) for chunk, answer in pairs])
-
-
-def _figures(request: Request) -> Figures:
-    figures: Figures = request.app.state.figures
-    return figures
-
-
-async def _admit(request: Request, units: UnitFactory, secret: str) -> str:
-    """Return the agent's name, before the body is read: a stranger fills no memory, and a disk that is nearly full takes nothing."""
-    known: Known = request.app.state.known
-    name = known.name_of(secret)
-    if name is None:
-        mark = request.app.state.waiting.mark()
-        name = await run_in_threadpool(_name_of, units, secret)
-        known.note(secret, name, mark)
-    await run_in_threadpool(room_of(request).check)
-    return name
-
-
-def _upload(request: Request, agent: str) -> Held:
-    """Open room for a body of this agent. The oldest unfinished body of the agent that holds most makes way for it."""
-    uploads: Pot = request.app.state.uploads
-    return uploads.open(agent, request.scope[PACE].give_up)
-
-
-def _name_of(units: UnitFactory, secret: str) -> str:
-    with units() as unit:
-        return agents.authenticate(unit, secret).name
-
-
-def _store(
-    units: UnitFactory,
-    secret: str,
-    shown: Instance | None,
-    run_id: UUID,
-    attempt: int,
-    bundle: Sequence[Bundled],
-    now: datetime,
-) -> list[bool | DownlinkError]:
-    checked = [_check(run_id, attempt, chunk) for chunk in bundle]
-    sound = [each for each in checked if isinstance(each, Checked)]
-    with units() as unit:
-        answers = iter(chunks.take_chunks(unit, secret, shown, run_id, sound, now))
-    return [next(answers) if isinstance(each, Checked) else each for each in checked]
-
-
-def _check(run_id: UUID, attempt: int, chunk: Bundled) -> Checked | DownlinkError:
-    place = ChunkKey(run_id, attempt, chunk.flow, chunk.point, chunk.sequence)
-    try:
-        return chunks.check_chunk(chunk.content, chunk.sha256, place)
-    except InvalidError as error:
-        return error
-
-
-def _chunk_answer(chunk: Bundled, answer: bool | DownlinkError) -> ChunkAnswer:
-    if isinstance(answer, bool):
-        said: dict[str, Any] = {"status": 200, "stored": answer}
-    else:
-        said = {"status": status_of(answer), "code": answer.code, "message": answer.message}
-    return ChunkAnswer(flow=chunk.flow, point=chunk.point, sequence=chunk.sequence, **said)
+    figures_of(request).note_chunks([len(chunk.content) for chunk, answer in pairs if answer is True])
+    return ChunksAnswer(chunks=[chunk_answer(chunk, answer) for chunk, answer in pairs])

@@ -48,12 +48,12 @@ _LATE = frozenset({RunState.COMPLETE, RunState.INCOMPLETE, RunState.FAILED})
 
 
 def may_follow(before: RunState, after: RunState, *, is_late: bool = False) -> bool:
-    """Whether a run may go from one state to the other. is_late: it has ended, and its samples came afterwards."""
+    """Return whether a run may change from one state to the other. is_late: it has ended, and its samples came afterwards."""
     return {before, after} <= _LATE if is_late else after in _NEXT[before]
 
 
 class Trait(Flag):
-    """What follows from a reason for the run that ended by it."""
+    """Consequences of a reason for the run that ended by it."""
 
     NONE = 0
     LASTING = auto()
@@ -71,7 +71,7 @@ class Trait(Flag):
 
 
 class Reason(StrEnum):
-    """Why a run ended as it did (docs/agent-protocol.md section 7)."""
+    """Reasons for which a run ended (docs/agent-protocol.md section 7)."""
 
     traits: Trait
 
@@ -116,7 +116,7 @@ class Reason(StrEnum):
 
 
 def has_trait(reason: str | None, trait: Trait) -> bool:
-    """Whether a run's reason has this trait; False for a run without a reason, or with one that is not listed."""
+    """Return whether a run's reason has this trait; False without a reason, or with one that is not listed."""
     return any(each == reason and trait in each.traits for each in Reason)
 
 
@@ -126,12 +126,12 @@ def reasons_with(trait: Trait) -> list[Reason]:
 
 
 def is_reopened(reason: str | None) -> bool:
-    """Whether a run that ended for this reason is judged again when the rest of its samples has come."""
+    """Return whether a run that ended for this reason is judged again when the rest of its samples has come."""
     return has_trait(reason, Trait.GIVEN_UP)
 
 
 class HostPhase(StrEnum):
-    """How far a host is with a run. DONE: restored, nothing to upload. LOST: given up on."""
+    """Progress of a host in a run. DONE: restored, nothing to upload. LOST: given up."""
 
     ASSIGNED = "assigned"
     PREPARING = "preparing"
@@ -145,7 +145,7 @@ class HostPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run will end, with a code and a sentence."""
+    """The end of a run: its state, a reason and a sentence."""
 
     state: RunState
     reason: Reason
@@ -169,7 +169,7 @@ class HostView:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """What decide needs to know. state_at: when the run came into its state. is_released: its link is free again.
+    """The view of a run from which `decide` works. state_at: when the run entered its state. is_released: its link is free again.
 
     unstarted: agents that still wait for the start, too late to begin.
     watched_since: since when agents could be heard and somebody looked (domain/watch.py); earlier silence is not theirs.
@@ -196,7 +196,8 @@ MOST_PASSING = 10
 
 
 def is_retried(state: RunState, reason: str | None, attempt: int, attempts: int, passing: int = 0) -> bool:
-    """Whether a run that ended so is tried again. passing: how many attempts until now, its own included, ended by a PASSING reason."""
+    """Return whether a run that ended so is tried again. passing: attempts until now, its own included, that ended by a PASSING
+    reason."""
     is_lasting = has_trait(reason, Trait.LASTING)
     return state is RunState.FAILED and not is_lasting and attempt - min(passing, MOST_PASSING) < attempts
 
