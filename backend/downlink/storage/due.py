@@ -1,4 +1,4 @@
-"""What the tick may find to do, in one query: an idle pass ends with its answer."""
+"""One query for all that the tick may find to do: an idle pass ends with its answer."""
 
 from __future__ import annotations
 
