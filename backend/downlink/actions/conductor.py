@@ -54,16 +54,16 @@ def tick(units: UnitFactory, now: datetime, source: WeatherSource | None = None)
             # The first pass after a break, or after the clock was set: what was noted before may be wrong now.
             active_runs.wake_active_runs(unit, now)
             planned.wake_all_links(unit)
-        found = due.find_due(unit, now)
+        is_due_by_name = due.find_due(unit, now)
     periodic = periodic_steps(source)
     steps: list[tuple[bool, Callable[[], None]]] = [
-        (found["runs"], partial(_advance_runs, units, now)),
-        (found["triggers"], partial(_look_at_triggers, units, now)),
-        (found["leases"], partial(_guarded, units, partial(lease_due, now=now))),
-        (found["jobs"], partial(_guarded, units, partial(resend_lost, now=now))),
-        (found["cancelled"], partial(_guarded, units, partial(cancellation.finish_cancelled, now=now))),
+        (is_due_by_name["runs"], partial(_advance_runs, units, now)),
+        (is_due_by_name["triggers"], partial(_look_at_triggers, units, now)),
+        (is_due_by_name["leases"], partial(_guarded, units, partial(lease_due, now=now))),
+        (is_due_by_name["jobs"], partial(_guarded, units, partial(resend_lost, now=now))),
+        (is_due_by_name["cancelled"], partial(_guarded, units, partial(cancellation.finish_cancelled, now=now))),
         *(
-            (each.may_be_due(found, pulses, now), partial(_guarded, units, partial(each.take, now=now)))
+            (each.may_be_due(is_due_by_name, pulses, now), partial(_guarded, units, partial(each.take, now=now)))
             for each in periodic
         ),
     ]

@@ -32,11 +32,11 @@ class Periodic:
     every_s: float
     next_due: Callable[[Unit, datetime], Iterable[UUID] | None]
 
-    def may_be_due(self, found: Mapping[str, bool], pulses: Mapping[str, Pulse], now: datetime) -> bool:
-        """Return whether the step may have something to do. found: the answer of `storage.due`; pulses: of `heartbeats`."""
+    def may_be_due(self, due: Mapping[str, bool], pulses: Mapping[str, Pulse], now: datetime) -> bool:
+        """Return whether the step may have something to do. due: the answer of `storage.due`; pulses: of `heartbeats`."""
         if self.every_s:
             return has_elapsed(pulses.get(self.name), now, timedelta(seconds=self.every_s))
-        return found.get(self.name, True)
+        return due.get(self.name, True)
 
     def take(self, unit: Unit, now: datetime) -> None:
         """Take the step if it is due, and send its jobs."""

@@ -102,13 +102,13 @@ def _of_points(points: Sequence[Columns], edges_us: Ints) -> list[HopSteps]:
 
 def _of_sites(sender: Columns, sites: Columns, receiver: Columns, edges_us: Ints, is_further: bool) -> list[HopSteps]:
     """Relays at the sites of an emulated link: rows by place; who is last on the way at its moment is before the receiver."""
-    place = sites["site_place"]
-    passed = place[sites["site_arrived_bytes"] > 0] if is_further else place
+    site = sites["site_place"]
+    passed = site[sites["site_arrived_bytes"] > 0] if is_further else site
     places = range(1, int(passed.max(initial=0)) + 1)
-    at = {each: _Site(sites, place == each, edges_us) for each in places}
-    is_last = place == _last_places(sites)
+    at = {each: _Site(sites, site == each, edges_us) for each in places}
+    is_last = site == _last_places(sites)
     begin, end = _Trace(sender, edges_us), _Trace(receiver, edges_us)
-    above = {each: begin if each == 1 else _Site(sites, (place == each - 1) & ~is_last, edges_us) for each in places}
+    above = {each: begin if each == 1 else _Site(sites, (site == each - 1) & ~is_last, edges_us) for each in places}
     inner = [_course(each, at[each].nodes, above[each], at[each]) for each in places]
     before = _Trace({}, edges_us) if is_further else _Site(sites, is_last, edges_us)
     return [*inner, _course(None, None, before, end)]
@@ -117,9 +117,9 @@ def _of_sites(sender: Columns, sites: Columns, receiver: Columns, edges_us: Ints
 def _last_places(sites: Columns) -> Ints:
     """Return for each row the last place of the path at its moment. Rows of a moment are 1 us apart; a node that has left since the
     moment before may have one more, beside that of the node that has its place now."""
-    place = sites["site_place"]
+    site = sites["site_place"]
     begins = np.flatnonzero(np.diff(sites["elapsed_us"], prepend=-2) > 1)
-    return np.repeat(np.maximum.reduceat(place, begins), np.diff(begins, append=len(place)))
+    return np.repeat(np.maximum.reduceat(site, begins), np.diff(begins, append=len(site)))
 
 
 def _course(hop: int | None, nodes: list[int | None] | None, above: _End, below: _End) -> HopSteps:

@@ -114,8 +114,8 @@ class Application(FastAPI):
 
     def _find_caller(self, scope: Scope) -> str | None:
         """Return whose credential a request shows, where the database has confirmed it lately."""
-        found: str | None = self.state.confirmed.find(credential(HTTPConnection(scope), self.state.settings))
-        return found
+        caller: str | None = self.state.confirmed.find(credential(HTTPConnection(scope), self.state.settings))
+        return caller
 
     def build_middleware_stack(self) -> ASGIApp:
         settings: Settings = self.state.settings

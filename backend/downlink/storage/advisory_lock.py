@@ -104,6 +104,6 @@ def _wait_for_turn(connection: Any, name: str, pause: Callable[[float], bool]) -
 
 
 def _try_lock(connection: Any, name: str) -> bool:
-    found = connection.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", (name,)).fetchone()
+    row = connection.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", (name,)).fetchone()
     connection.commit()
-    return bool(found[0])
+    return bool(row[0])

@@ -140,8 +140,8 @@ def _refuse(checked: CheckedFiles, is_skipping: bool) -> None:
     """One InvalidError that names every refusal, unless they are to be left out and something remains."""
     if not checked.refusals or (is_skipping and checked.sealed):
         return
-    said = [*(each.message for each in checked.refusals), "Nothing was imported."]
-    raise InvalidError("import_refused", "\n".join(said), {"refused": checked.reasons()})
+    sentences = [*(each.message for each in checked.refusals), "Nothing was imported."]
+    raise InvalidError("import_refused", "\n".join(sentences), {"refused": checked.reasons()})
 
 
 def _begun(files: Sequence[SealedFile], started_at: datetime | None, now: datetime) -> list[SealedFile]:

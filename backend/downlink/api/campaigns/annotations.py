@@ -31,8 +31,8 @@ def list_annotations(
     """List annotations by start time."""
     if link is not None and not is_storable(link):
         return AnnotationList(items=[], total=0)
-    found, total = annotation_store.list_annotations(unit, campaign_id, link, limit, offset)
-    return AnnotationList(items=[annotation_of(row) for row in found], total=total)
+    rows, total = annotation_store.list_annotations(unit, campaign_id, link, limit, offset)
+    return AnnotationList(items=[annotation_of(row) for row in rows], total=total)
 
 
 @router.post("/annotations", status_code=201, dependencies=[may(Verb.ANNOTATE)], responses=problems(401, 403, 404, 409))

@@ -101,8 +101,8 @@ def list_campaigns(
     """List matching campaigns in pages, newest first unless `sort` is given."""
     if not all(map(is_storable, [q, link or "", *(tag or ())])):
         return CampaignList(items=[], total=0)  # no stored text holds it
-    found, total = search_campaigns(unit, Wanted(q, state, link, tag or (), sort), limit, offset)
-    return CampaignList(items=[present.campaign(row) for row in found], total=total)
+    rows, total = search_campaigns(unit, Wanted(q, state, link, tag or (), sort), limit, offset)
+    return CampaignList(items=[present.campaign(row) for row in rows], total=total)
 
 
 @router.post("/campaigns", status_code=201, dependencies=[ComputingTurn], responses=problems(401, 403, 429))

@@ -69,20 +69,20 @@ def _files(form: FormData) -> list[NamedFile]:
 def _target(form: FormData) -> Target:
     """The other fields, checked as any body is."""
     try:
-        said = ImportFields.model_validate({name: value for name, value in form.items() if name != "files" and value})
+        fields = ImportFields.model_validate({name: value for name, value in form.items() if name != "files" and value})
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_url=False)) from error
-    if said.campaign is not None and said.campaign_id is not None:
+    if fields.campaign is not None and fields.campaign_id is not None:
         raise InvalidError(
             "two_campaigns", "Give either campaign (a new one) or campaign_id (an existing one), not both."
         )
     return Target(
-        said.campaign_id,
-        said.campaign,
-        said.condition,
-        said.skip_refused,
-        is_strict=said.strict,
-        started_at=said.started_at,
+        fields.campaign_id,
+        fields.campaign,
+        fields.condition,
+        fields.skip_refused,
+        is_strict=fields.strict,
+        started_at=fields.started_at,
     )
 
 

@@ -45,8 +45,8 @@ def set_retention(
 @router.post("/campaigns/{campaign_id}/retention/preview", responses=problems(401, 403, 404))
 def preview_retention(campaign_id: UUID, body: RetentionBody, caller: Reader, unit: ReadUnit) -> Answer[Retention]:
     """Return what this rule would remove, and when, without changing anything."""
-    found = campaign_retention(unit, campaign_id, _keep(body), is_pinned=body.is_pinned)
-    return json_response(found)
+    answer = campaign_retention(unit, campaign_id, _keep(body), is_pinned=body.is_pinned)
+    return json_response(answer)
 
 
 @router.post("/campaigns/{campaign_id}/removal", status_code=202, responses=problems(401, 403, 404, 409))

@@ -237,21 +237,22 @@ def take_observations(
 ) -> ObservationsAnswer:
     """Store reports of the agent's dish and modem. A repeat stores nothing twice; a refused value does not affect the others."""
     agent = agents.authenticate(unit, secret, shown)
-    found, refused = _parted(cast("list[ObservedValue | Unreadable]", body.observations))
-    stored, faults = observations.take_from_agent(unit, agent, body.link, found, now)
+    readable, refused = _parted(cast("list[ObservedValue | Unreadable]", body.observations))
+    stored, faults = observations.take_from_agent(unit, agent, body.link, readable, now)
     refused |= faults
-    said = [
-        RefusedValue(place=place, code=refused[place].code, message=refused[place].message) for place in sorted(refused)
+    refusals = [
+        RefusedValue(place=position, code=refused[position].code, message=refused[position].message)
+        for position in sorted(refused)
     ]
-    if said:
+    if refusals:
         log.warning(
             "observations_refused",
             agent=agent.name,
-            refused=len(said),
+            refused=len(refusals),
             of=len(body.observations),
-            first=said[0].message,
+            first=refusals[0].message,
         )
-    return ObservationsAnswer(stored=stored, refused_count=len(said), refused=said[:MAX_PROBLEMS])
+    return ObservationsAnswer(stored=stored, refused_count=len(refusals), refused=refusals[:MAX_PROBLEMS])
 
 
 @router.get("/observations", responses=problems(401))
@@ -263,15 +264,15 @@ def hold_observations(secret: Secret, unit: UnitOfWork) -> ObservationsHold:
 
 def _parted(values: list[ObservedValue | Unreadable]) -> tuple[dict[int, Observation], dict[int, DownlinkError]]:
     """Return by position the values that can be read, and the errors of the others."""
-    found: dict[int, Observation] = {}
+    readable: dict[int, Observation] = {}
     refused: dict[int, DownlinkError] = {}
-    for place, each in enumerate(values):
+    for position, each in enumerate(values):
         if isinstance(each, Unreadable):
             where = ".".join(map(str, each.error["loc"])) or "this"
-            refused[place] = InvalidError("observation_invalid", f"{where}: {fault_of(each.error)}.")
+            refused[position] = InvalidError("observation_invalid", f"{where}: {fault_of(each.error)}.")
         else:
-            found[place] = Observation(each.quantity, each.unit, each.source, each.at, each.value)
-    return found, refused
+            readable[position] = Observation(each.quantity, each.unit, each.source, each.at, each.value)
+    return readable, refused
 
 
 BINARY = {

@@ -117,9 +117,9 @@ def _name_neighbours(order: FlowOrder, flow: RunFlow, agent: str, facts: OrderFa
     way = flow.way
     at = way.index(agent)
 
-    def neighbour(place: int, hop: int) -> Neighbour:
+    def neighbour(index: int, hop: int) -> Neighbour:
         key = hop_key(secret, hop) if is_intcp and secret else None
-        return Neighbour(agent=way[place], host=facts.data_hosts.get(way[place]), hop=hop, key=key)
+        return Neighbour(agent=way[index], host=facts.data_hosts.get(way[index]), hop=hop, key=key)
 
     if at > 0:
         order.upstream = neighbour(at - 1, _hop_after(flow, at - 1))

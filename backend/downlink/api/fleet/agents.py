@@ -23,10 +23,10 @@ router = APIRouter(tags=["agents"])
 @router.get("/agents", responses=problems(401))
 def list_agents(caller: Reader, unit: ReadUnit, now: Now, limit: Limit = 100, offset: Offset = 0) -> AgentList:
     """List enrolled agents: capabilities of the host, whether it is online, links it serves."""
-    found, total = agent_store.list_agents(unit, limit, offset)
+    rows, total = agent_store.list_agents(unit, limit, offset)
     links_of = agent_store.links_by_agent(unit)
     measuring = leases.holding_runs(unit)
-    items = [present.agent(row, links_of.get(row.name, []), measuring, now) for row in found]
+    items = [present.agent(row, links_of.get(row.name, []), measuring, now) for row in rows]
     return AgentList(items=items, total=total)
 
 

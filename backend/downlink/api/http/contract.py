@@ -84,9 +84,9 @@ def _renamed(part: Any, names: Mapping[str, str]) -> Any:
         return [_renamed(each, names) for each in part]
     if not isinstance(part, dict):
         return part
-    found = {key: _renamed(each, names) for key, each in part.items()}
-    old = str(found.get("$ref", "")).rpartition("/")[2]
-    return {**found, "$ref": REFERENCE.format(model=names[old])} if old in names else found
+    renamed = {key: _renamed(each, names) for key, each in part.items()}
+    old = str(renamed.get("$ref", "")).rpartition("/")[2]
+    return {**renamed, "$ref": REFERENCE.format(model=names[old])} if old in names else renamed
 
 
 def _security(dependant: Dependant) -> list[dict[str, list[str]]]:

@@ -56,8 +56,8 @@ class DashboardFiles(StaticFiles):
 
 def _media_type(path: str | os.PathLike[str]) -> str:
     """Return the media type of the file as it is unpacked."""
-    found = mimetypes.guess_type(path)[0] or "text/plain"
-    return f"{found}; charset=utf-8" if found.startswith("text/") else found
+    kind = mimetypes.guess_type(path)[0] or "text/plain"
+    return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
 
 
 def _accepted(header: str) -> Iterator[str]:

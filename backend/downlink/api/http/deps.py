@@ -306,7 +306,7 @@ Offset = Annotated[int, Query(ge=0, le=10_000_000, description="How many to skip
 
 def problems(*codes: int) -> dict[int | str, dict[str, Any]]:
     """OpenAPI entries for the error answers of a route."""
-    said = {
+    descriptions = {
         400: "The request cannot be read",
         401: "Not signed in",
         403: "Not allowed",
@@ -319,4 +319,4 @@ def problems(*codes: int) -> dict[int | str, dict[str, Any]]:
         503: "A part of the server is unavailable; try again",
         507: "No room",
     }
-    return {code: {"model": Problem, "description": said[code]} for code in (400, *codes, 422, 503)}
+    return {code: {"model": Problem, "description": descriptions[code]} for code in (400, *codes, 422, 503)}

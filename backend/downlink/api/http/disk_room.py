@@ -94,10 +94,10 @@ class Room:
 
 def _disk(folder: Path, least_bytes: int) -> Disk:
     try:
-        found = os.statvfs(folder)
+        volume = os.statvfs(folder)
     except OSError:
         return Disk(str(folder), None, 0, least_bytes)
-    return Disk(str(folder), found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize, least_bytes)
+    return Disk(str(folder), volume.f_bavail * volume.f_frsize, volume.f_blocks * volume.f_frsize, least_bytes)
 
 
 def _reasons(disks: tuple[Disk, ...], size: int | None, most: int | None) -> Iterator[str]:

@@ -79,8 +79,8 @@ def _anchor(tag: str) -> str:
 
 
 def _operation(verb: str, path: str, operation: dict[str, Any]) -> Iterator[str]:
-    said = operation.get("description") or operation.get("summary", "")
-    first, _, rest = said.partition("\n")
+    text = operation.get("description") or operation.get("summary", "")
+    first, _, rest = text.partition("\n")
     yield f'<details id="{escape(operation["operationId"])}"><summary><code>{verb.upper()} {escape(path)}</code><br>'
     yield f"{_said(first)}</summary><p>{_said(rest)}</p>"
     callers = " or ".join(_CALLERS[name] for each in operation["security"] for name in each)
@@ -99,8 +99,8 @@ def _operation(verb: str, path: str, operation: dict[str, Any]) -> Iterator[str]
 def _parameter(parameter: dict[str, Any]) -> str:
     needed = "needed" if parameter.get("required") else "may be left out"
     facts = f"{parameter['in']}, {_type(parameter['schema'])}, {needed}"
-    said = parameter.get("description") or parameter["schema"].get("description", "")
-    return f"<dt><code>{escape(parameter['name'])}</code> ({facts})</dt><dd>{_said(said)}</dd>"
+    text = parameter.get("description") or parameter["schema"].get("description", "")
+    return f"<dt><code>{escape(parameter['name'])}</code> ({facts})</dt><dd>{_said(text)}</dd>"
 
 
 def _body(body: dict[str, Any]) -> Iterator[str]:
@@ -123,8 +123,8 @@ def _shape(name: str, schema: Schema) -> Iterator[str]:
     yield "<dl>"
     for key, each in schema.get("properties", {}).items():
         mark = ", needed" if key in needed else ""
-        said = _said(each.get("description", ""))
-        yield f"<dt><code>{escape(key)}</code> ({_type(each)}{mark})</dt><dd>{said}</dd>"
+        text = _said(each.get("description", ""))
+        yield f"<dt><code>{escape(key)}</code> ({_type(each)}{mark})</dt><dd>{text}</dd>"
     yield "</dl></details>"
 
 
@@ -150,5 +150,5 @@ def _range(schema: Schema) -> str:
     least = schema.get("minimum", schema.get("exclusiveMinimum"))
     most = schema.get("maximum", schema.get("exclusiveMaximum"))
     bounds = [f"from {least}" if least is not None else "", f"to {most}" if most is not None else ""]
-    said = " ".join(filter(None, bounds))
-    return f" {escape(said)}" if said else ""
+    text = " ".join(filter(None, bounds))
+    return f" {escape(text)}" if text else ""

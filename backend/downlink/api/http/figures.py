@@ -93,11 +93,11 @@ def _weather(figures: ServerFigures, *, is_on: bool) -> GaugeMetricFamily:
     return _by("downlink_weather_places", text, "state", places)
 
 
-def _room(found: RoomFound) -> Iterator[GaugeMetricFamily]:
-    yield _plain("downlink_accepting", "Whether there is room for samples and imports", found.reason is None)
-    free = {disk.folder: disk.free_bytes for disk in found.disks if disk.free_bytes is not None}
+def _room(room: RoomFound) -> Iterator[GaugeMetricFamily]:
+    yield _plain("downlink_accepting", "Whether there is room for samples and imports", room.reason is None)
+    free = {disk.folder: disk.free_bytes for disk in room.disks if disk.free_bytes is not None}
     yield _by("downlink_disk_free_bytes", "Room on a watched disk", "folder", free)
-    least = {disk.folder: disk.least_bytes for disk in found.disks}
+    least = {disk.folder: disk.least_bytes for disk in room.disks}
     yield _by("downlink_disk_least_bytes", "With less room nothing more is accepted", "folder", least)
 
 
@@ -108,16 +108,16 @@ def _ended(figures: ServerFigures) -> GaugeMetricFamily:
     )
     family = GaugeMetricFamily(name, text, labels=["state", "reason"])
     for state in FINAL:
-        if all(found.state != state for found in figures.ended_runs):
+        if all(count.state != state for count in figures.ended_runs):
             family.add_metric([state, ""], 0)
-    for found in figures.ended_runs:
-        family.add_metric([found.state, found.reason], found.runs)
+    for count in figures.ended_runs:
+        family.add_metric([count.state, count.reason], count.runs)
     return family
 
 
 def _jobs(figures: ServerFigures) -> Iterator[GaugeMetricFamily]:
-    due = {found.job: found.runs for found in figures.due_jobs}
-    tries = {found.job: found.tries for found in figures.due_jobs}
+    due = {job.job: job.runs for job in figures.due_jobs}
+    tries = {job.job: job.tries for job in figures.due_jobs}
     yield _by("downlink_jobs_due", "Runs whose samples wait to be sealed or analysed", "kind", due)
     yield _by("downlink_job_tries", "Most tries that one of these jobs has taken", "kind", tries)
 

@@ -53,17 +53,17 @@ def ready(units: Units, settings: Config, clock: Clock) -> Response:
     """
     away = [*_away_from_database(units, clock), *([] if _is_queue_there(settings) else ["queue"])]
     if away:
-        said = f"No answer from: {', '.join(away)}."
+        sentence = f"No answer from: {', '.join(away)}."
         hint = f" The conductor has not ticked for more than {LATE_S:g} s: is `downlink conductor` running?"
-        return problem(503, "not_ready", said + (hint if "conductor" in away else ""), {"away": away})
+        return problem(503, "not_ready", sentence + (hint if "conductor" in away else ""), {"away": away})
     lag_s = _lag_s(units, clock)
     if lag_s < LAGS_S:
         return Response('{"status":"ready"}', media_type="application/json")
-    said = (
+    sentence = (
         f"Pages and notifications have waited {lag_s:.0f} s for what happened: a transaction of this database is open that long. "
         "See pg_stat_activity for the oldest xact_start, and end it."
     )
-    return JSONResponse({"status": "ready", "events_lag_s": round(lag_s), "detail": said})
+    return JSONResponse({"status": "ready", "events_lag_s": round(lag_s), "detail": sentence})
 
 
 @router.get("/.well-known/security.txt", include_in_schema=False)

@@ -182,8 +182,8 @@ def _replaying(app: ASGIApp, pieces: list[bytes]) -> ASGIApp:
 
 def _two_lengths() -> Response:
     """Refuse, and close: what one reader takes for the body another one takes for the next request (RFC 9112, section 6.1)."""
-    said = "A request has either Content-Length or Transfer-Encoding."
-    return problem(400, "request_unreadable", said, headers={"Connection": "close"})
+    sentence = "A request has either Content-Length or Transfer-Encoding."
+    return problem(400, "request_unreadable", sentence, headers={"Connection": "close"})
 
 
 def _too_large() -> Response:

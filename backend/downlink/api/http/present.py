@@ -97,14 +97,14 @@ def run_summary(row: RunRow) -> run_shapes.RunSummary:
     return run_shapes.RunSummary.model_validate({**_columns(row.run), **rates, "unexpected": _unexpected(row.run)})
 
 
-def campaign_now(found: CampaignNow) -> run_shapes.CampaignNow:
+def campaign_now(now: CampaignNow) -> run_shapes.CampaignNow:
     return run_shapes.CampaignNow(
-        active=[run_summary(row) for row in found.active],
-        next=[run_summary(row) for row in found.next],
-        waits=[run_shapes.RunWait(run_id=run_id, waits_for=said) for run_id, said in found.waits.items()],
-        ends_at=found.ends_at,
-        used_bytes=found.used_bytes,
-        limit_bytes=found.limit_bytes,
+        active=[run_summary(row) for row in now.active],
+        next=[run_summary(row) for row in now.next],
+        waits=[run_shapes.RunWait(run_id=run_id, waits_for=reason) for run_id, reason in now.waits.items()],
+        ends_at=now.ends_at,
+        used_bytes=now.used_bytes,
+        limit_bytes=now.limit_bytes,
     )
 
 

@@ -88,11 +88,11 @@ def add_problem_handlers(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(_request: Request, error: RequestValidationError) -> JSONResponse:
         errors = error.errors()[:MAX_PROBLEMS]
-        found = [{"place": ".".join(map(str, item["loc"])), "message": fault_of(item)} for item in errors]
+        faults = [{"place": ".".join(map(str, item["loc"])), "message": fault_of(item)} for item in errors]
         if any(item["type"] == "json_invalid" for item in errors):
-            return problem(400, "request_unreadable", "The body is not JSON.", {"problems": found})
-        first = found[0]
-        return problem(422, "request_invalid", f"{first['place']}: {first['message']}.", {"problems": found})
+            return problem(400, "request_unreadable", "The body is not JSON.", {"problems": faults})
+        first = faults[0]
+        return problem(422, "request_invalid", f"{first['place']}: {first['message']}.", {"problems": faults})
 
     @app.exception_handler(HTTPException)
     async def from_framework(_request: Request, error: HTTPException) -> JSONResponse:

@@ -25,10 +25,10 @@ router = APIRouter(tags=["links"])
 @router.get("/links", responses=problems(401))
 def list_links(caller: Reader, unit: ReadUnit, now: Now, limit: Limit = 100, offset: Offset = 0) -> LinkList:
     """List links, with the run that uses each and the rest of its allowance."""
-    found, total = link_store.list_links(unit, limit, offset)
+    rows, total = link_store.list_links(unit, limit, offset)
     held = link_store.runs_on_links(unit)
-    months = link_store.allowances(unit, [row.name for row in found], now)
-    items = [present.link(row, held.get(row.name), months.get(row.name)) for row in found]
+    months = link_store.allowances(unit, [row.name for row in rows], now)
+    items = [present.link(row, held.get(row.name), months.get(row.name)) for row in rows]
     return LinkList(items=items, total=total)
 
 

@@ -34,8 +34,8 @@ AROUND = timedelta(minutes=2)
 @router.get("/links/{link_id}/quantities", responses=problems(401, 403, 404))
 def list_quantities(link_id: UUID, caller: Reader, unit: ReadUnit) -> QuantityList:
     """List a link's quantities with source, unit and time covered."""
-    found = observation_store.list_quantities(unit, [_name(unit, link_id)])
-    return QuantityList(items=[Quantity.model_validate(row) for row in found])
+    rows = observation_store.list_quantities(unit, [_name(unit, link_id)])
+    return QuantityList(items=[Quantity.model_validate(row) for row in rows])
 
 
 @router.get("/links/{link_id}/observations", responses=problems(401, 403, 404))

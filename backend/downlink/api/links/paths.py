@@ -40,8 +40,8 @@ def list_ready_paths(caller: Reader) -> list[ReadyPath]:
 @router.get("/paths", responses=problems(401))
 def list_paths(caller: Reader, unit: ReadUnit, limit: Limit = 50, offset: Offset = 0) -> SatellitePathList:
     """List the paths requested on this server, newest first."""
-    found, total = path_store.list_paths(unit, limit, offset)
-    return SatellitePathList(items=[SatellitePath.model_validate(row) for row in found], total=total)
+    rows, total = path_store.list_paths(unit, limit, offset)
+    return SatellitePathList(items=[SatellitePath.model_validate(row) for row in rows], total=total)
 
 
 @router.post("/paths", status_code=202, dependencies=[may(Verb.DERIVE)], responses=problems(401, 403, 409))

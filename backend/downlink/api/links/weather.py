@@ -38,11 +38,11 @@ def weather_state(caller: Reader, unit: ReadUnit, settings: Config) -> WeatherSt
 def _places(unit: Unit) -> list[WeatherPlace]:
     """Return the positions of links."""
     named = link_store.places(unit)
-    found = [
+    places = [
         (row, named.get(Position(row.latitude, row.longitude), [])) for row in weather_place_store.list_places(unit)
     ]
     own = [name for name in WeatherPlace.model_fields if name != "links"]
-    return [WeatherPlace(**{name: getattr(row, name) for name in own}, links=names) for row, names in found if names]
+    return [WeatherPlace(**{name: getattr(row, name) for name in own}, links=names) for row, names in places if names]
 
 
 @router.post(

@@ -49,9 +49,9 @@ ChannelManager = Annotated[Caller, may_with_channel(Verb.MANAGE_CHANNELS)]
 @router.get("/channels", responses=problems(401, 403))
 def list_channels(caller: Manager, unit: ReadUnit, settings: Config) -> ChannelList:
     """List channels by name, without their secrets: admins see all, other users their own."""
-    found = channel_store.list_channels(unit, caller.confined_to(Verb.MANAGE_CHANNELS))
-    last = channel_store.last_tried(unit, [channel.id for channel, _ in found])
-    items = [_channel(channel, owner, last.get(channel.id)) for channel, owner in found]
+    rows = channel_store.list_channels(unit, caller.confined_to(Verb.MANAGE_CHANNELS))
+    last = channel_store.last_tried(unit, [channel.id for channel, _ in rows])
+    items = [_channel(channel, owner, last.get(channel.id)) for channel, owner in rows]
     return ChannelList(items=items, total=len(items), has_mail=settings.smtp_host is not None)
 
 
@@ -105,8 +105,8 @@ def list_notifications(
 ) -> NotificationList:
     """List notifications that were sent, are pending or were given up, newest first; kept for 90 days."""
     channels.get_channel(unit, channel_id)
-    found, total = channel_store.list_notifications(unit, channel_id, limit, offset)
-    return NotificationList(items=[_notification(row) for row in found], total=total)
+    rows, total = channel_store.list_notifications(unit, channel_id, limit, offset)
+    return NotificationList(items=[_notification(row) for row in rows], total=total)
 
 
 def _shown(unit: Unit, row: ChannelRow) -> Channel:

@@ -109,8 +109,8 @@ def change_password(
 @router.get("/account/access", responses=problems(401, 403))
 def list_means(caller: TokenManager, unit: ReadUnit, now: Now) -> MeansList:
     """List what your sessions and tokens created that gives access. Sessions have their own list."""
-    found = means_of_access.list_means(unit, caller.account_id, now) if caller.account_id else []
-    items = [Means.model_validate(each) for each in found]
+    means = means_of_access.list_means(unit, caller.account_id, now) if caller.account_id else []
+    items = [Means.model_validate(each) for each in means]
     return MeansList(items=items, total=len(items))
 
 
@@ -123,8 +123,8 @@ def end_means(body: MeansBody, caller: Own, unit: UnitOfWork, now: Now) -> Means
 @router.get("/sessions", responses=problems(401, 403))
 def list_sessions(caller: TokenManager, unit: ReadUnit, now: Now) -> SessionList:
     """List sessions, newest first: admins see all, other users their own."""
-    found = access_store.list_sessions(unit, now, caller.confined_to(Verb.MANAGE_TOKENS))
-    items = [_open_session(session, user, caller) for session, user in found]
+    rows = access_store.list_sessions(unit, now, caller.confined_to(Verb.MANAGE_TOKENS))
+    items = [_open_session(session, user, caller) for session, user in rows]
     return SessionList(items=items, total=len(items))
 
 
@@ -137,8 +137,8 @@ def revoke_session(session_id: UUID, caller: TokenManager, unit: UnitOfWork, now
 @router.get("/tokens", responses=problems(401, 403))
 def list_tokens(caller: TokenManager, unit: ReadUnit) -> TokenList:
     """List tokens by name, scope and first characters, without their secrets: admins see all, other users their own."""
-    found = access_store.list_tokens(unit, caller.confined_to(Verb.MANAGE_TOKENS))
-    tokens = [Token.model_validate(row) for row in found]
+    rows = access_store.list_tokens(unit, caller.confined_to(Verb.MANAGE_TOKENS))
+    tokens = [Token.model_validate(row) for row in rows]
     return TokenList(items=tokens, total=len(tokens))
 
 

@@ -107,10 +107,10 @@ def withdraw_invitation(invitation_id: UUID, caller: Manager, unit: UnitOfWork, 
 def open_invitation(body: InvitationSecret, request: Request, units: Units, now: Now) -> OpenedInvitation:
     """Return what an invitation is for. No sign-in is needed, and the invitation stays usable."""
     with counted(units, _tries(request), now), units() as unit:
-        found = accounts.find(unit, body.secret, now)
-        username = found.name if found.user_id else None
+        invitation = accounts.find(unit, body.secret, now)
+        username = invitation.name if invitation.user_id else None
         return OpenedInvitation.model_validate(
-            {"role": found.role, "username": username, "expires_at": found.expires_at}
+            {"role": invitation.role, "username": username, "expires_at": invitation.expires_at}
         )
 
 
@@ -129,8 +129,8 @@ def accept_invitation(
 @router.get("/audit", responses=problems(401, 403))
 def list_audit(caller: Manager, unit: ReadUnit, limit: Limit = 100, offset: Offset = 0) -> AuditList:
     """List changes of access, newest first, with who made them; kept for two years."""
-    found, total = account_store.list_audit(unit, limit, offset)
-    return AuditList(items=[AuditEntry.model_validate(row) for row in found], total=total)
+    rows, total = account_store.list_audit(unit, limit, offset)
+    return AuditList(items=[AuditEntry.model_validate(row) for row in rows], total=total)
 
 
 @router.get(

@@ -41,10 +41,10 @@ _AWAY: dict[int | str, dict[str, Any]] = {303: {"description": "To the provider,
 
 
 def _provider(request: Request) -> Provider:
-    found: Provider | None = request.app.state.provider
-    if found is None:
+    provider: Provider | None = request.app.state.provider
+    if provider is None:
         raise NotFoundError("provider_off", "This server has no sign-in by an identity provider; use a password.")
-    return found
+    return provider
 
 
 @router.get("/provider", responses=problems())
@@ -111,11 +111,11 @@ def connect(
 @router.get("/provider/connection", responses=problems(401))
 def connection(caller: Reader, unit: ReadUnit) -> Connection:
     """Return whether your account is connected with the provider."""
-    found = identity_store.of_user(unit, caller.account_id) if caller.account_id else ()
+    identities = identity_store.of_user(unit, caller.account_id) if caller.account_id else ()
     return Connection(
-        is_connected=bool(found),
-        has_password=not any(each.is_ruled for each in found),
-        identities=[Connected.model_validate(each) for each in found],
+        is_connected=bool(identities),
+        has_password=not any(each.is_ruled for each in identities),
+        identities=[Connected.model_validate(each) for each in identities],
     )
 
 

@@ -34,8 +34,8 @@ def list_runs(
     offset: Offset = 0,
 ) -> RunList:
     """List runs in the order of the plan; further attempts follow the first."""
-    found, total = run_details.list_runs(unit, campaign_id, state, limit, offset)
-    return RunList(items=[present.run_summary(row) for row in found], total=total)
+    rows, total = run_details.list_runs(unit, campaign_id, state, limit, offset)
+    return RunList(items=[present.run_summary(row) for row in rows], total=total)
 
 
 @router.get("/campaigns/{campaign_id}/now", responses=problems(401, 404))

@@ -68,10 +68,10 @@ def _literal(node: Any) -> Any:
     return made
 
 
-def _number(said: Any) -> Any:
-    if isinstance(said, bool | str):
+def _number(value: Any) -> Any:
+    if isinstance(value, bool | str):
         raise ValueError("must be a number, not a text or a truth value")
-    return said
+    return value
 
 
 class Body(Form):

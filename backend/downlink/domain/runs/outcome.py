@@ -30,8 +30,8 @@ class Reported:
             raise TypeError(f"an outcome is an object, not {stored!r:.100}")
         own = {name: stored[name] for name in cls._fields() if name in stored}
         for name, part in cls.PARTS.items():
-            if found := own.get(name):
-                own[name] = part.read(found)
+            if value := own.get(name):
+                own[name] = part.read(value)
         made = object.__new__(cls)  # a campaign has tens of thousands, and __init__ sets one field after the other
         vars(made).update(own, kept=stored)
         return made

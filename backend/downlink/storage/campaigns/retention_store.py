@@ -73,8 +73,8 @@ def _of(query: Any, campaign_ids: Sequence[UUID] | None) -> Any:
 def campaigns_with(unit: Unit) -> Sequence[tuple[Campaign, Retention | None]]:
     """Every campaign that is no draft, the newest first, with what it keeps."""
     query = select(Campaign, Retention).outerjoin(Retention, Retention.campaign_id == Campaign.id)
-    found = query.where(Campaign.state != "draft").order_by(Campaign.created_at.desc(), Campaign.id)
-    return [(row[0], row[1]) for row in unit.session.execute(found)]
+    campaigns = query.where(Campaign.state != "draft").order_by(Campaign.created_at.desc(), Campaign.id)
+    return [(row[0], row[1]) for row in unit.session.execute(campaigns)]
 
 
 def ruled(unit: Unit) -> Sequence[tuple[Campaign, Retention]]:

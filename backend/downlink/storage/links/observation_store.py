@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import delete, exists, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 
-from downlink.domain.links import observation as domain
+from downlink.domain.links import observation
 from downlink.storage.tables import LinkQuantity, Observation
 from downlink.storage.unit import Unit
 
@@ -39,7 +39,7 @@ def list_quantities(unit: Unit, links: Collection[str]) -> Sequence[LinkQuantity
     return unit.session.scalars(query.order_by(LinkQuantity.link, LinkQuantity.quantity, LinkQuantity.source)).all()
 
 
-def add_observations(unit: Unit, link: str, observations: Sequence[domain.Observation]) -> int:
+def add_observations(unit: Unit, link: str, observations: Sequence[observation.Observation]) -> int:
     """Store what is new of it; how many that were. The units must be those that the quantities have."""
     spans: dict[tuple[str, str, str], tuple[datetime, datetime]] = {}
     for each in observations:
@@ -72,14 +72,14 @@ _INSERT = text("""
 AT_ONCE = 10_000
 
 
-def _insert(unit: Unit, link: str, observations: Sequence[domain.Observation]) -> int:
+def _insert(unit: Unit, link: str, observations: Sequence[observation.Observation]) -> int:
     stored = 0
     for start in range(0, len(observations), AT_ONCE):
         stored += len(unit.session.execute(_INSERT, _arrays(link, observations[start : start + AT_ONCE])).all())
     return stored
 
 
-def _arrays(link: str, observations: Sequence[domain.Observation]) -> dict[str, object]:
+def _arrays(link: str, observations: Sequence[observation.Observation]) -> dict[str, object]:
     return {
         "link": link,
         "quantities": [each.quantity for each in observations],
@@ -97,7 +97,7 @@ _DIFFERING = text("""
 """)
 
 
-def count_differing(unit: Unit, link: str, observations: Sequence[domain.Observation]) -> int:
+def count_differing(unit: Unit, link: str, observations: Sequence[observation.Observation]) -> int:
     """Count the observations that are stored with another value: the stored ones stay."""
     parts = (observations[start : start + AT_ONCE] for start in range(0, len(observations), AT_ONCE))
     return sum(unit.session.execute(_DIFFERING, _arrays(link, part)).scalar_one() for part in parts)
@@ -151,7 +151,9 @@ def bins(
     """Return the observations of a span, in at most `count` bins of time for each quantity and source."""
     step_s = max((to_at - from_at).total_seconds() / count, 0.001)
     values = {"links": list(links), "quantity": quantity, "from_at": from_at, "to_at": to_at, "step_s": step_s}
-    return [Bin(*row) for row in unit.session.execute(_BINS, {**values, "most": MOST_BINS, "most_value": domain.MOST})]
+    return [
+        Bin(*row) for row in unit.session.execute(_BINS, {**values, "most": MOST_BINS, "most_value": observation.MOST})
+    ]
 
 
 MOST_BINS = 100_000
@@ -173,7 +175,7 @@ _RUN_MEANS = text("""
 
 def run_means(unit: Unit, campaign_id: UUID, near_s: float, most: int) -> list[RunMean]:
     """Return for each complete run its link's quantities: the mean over the run, else the last value of so many seconds before."""
-    values = {"campaign": campaign_id, "near_s": near_s, "most": most, "most_value": domain.MOST}
+    values = {"campaign": campaign_id, "near_s": near_s, "most": most, "most_value": observation.MOST}
     return [RunMean(*row) for row in unit.session.execute(_RUN_MEANS, values) if row[3] is not None]
 
 

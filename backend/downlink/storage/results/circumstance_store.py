@@ -69,8 +69,8 @@ def ways(unit: Unit, campaign_id: UUID) -> list[WentWay]:
     """Return the network paths of the runs whose agents reported them, the most frequent first."""
     way = (Run.link, Run.way["receiver"].astext, Run.way["sender"].astext, Run.way["addresses"])
     query = select(*way, func.count()).where(Run.campaign_id == campaign_id, Run.way.is_not(None))
-    found = unit.session.execute(query.group_by(*way).order_by(Run.link, func.count().desc(), *way[1:]))
-    return [WentWay(*row) for row in found]
+    rows = unit.session.execute(query.group_by(*way).order_by(Run.link, func.count().desc(), *way[1:]))
+    return [WentWay(*row) for row in rows]
 
 
 def implausible(unit: Unit, campaign_id: UUID) -> int:
@@ -118,11 +118,11 @@ def kernels(unit: Unit, campaign_id: UUID) -> list[HostKernel]:
 def unset(unit: Unit, campaign_id: UUID) -> list[UnsetSetting]:
     """Return settings that were not made, by role and name. Spaces between numbers are no difference: kernels print tabs."""
     asked = func.jsonb_each_text(RunHost.settings_asked).table_valued("key", "value").lateral("asked")
-    found = RunHost.settings_during[asked.c.key].astext
-    query = select(RunHost.roles, asked.c.key, asked.c.value, found, func.count())
+    actual = RunHost.settings_during[asked.c.key].astext
+    query = select(RunHost.roles, asked.c.key, asked.c.value, actual, func.count())
     query = query.select_from(RunHost).join(Run, Run.id == RunHost.run_id).join(asked, true())
-    query = query.where(Run.campaign_id == campaign_id, found.is_not(None), _plain(asked.c.value) != _plain(found))
-    one = (RunHost.roles, asked.c.key, asked.c.value, found)
+    query = query.where(Run.campaign_id == campaign_id, actual.is_not(None), _plain(asked.c.value) != _plain(actual))
+    one = (RunHost.roles, asked.c.key, asked.c.value, actual)
     return [UnsetSetting(*row) for row in unit.session.execute(query.group_by(*one).order_by(*one))]
 
 

@@ -78,6 +78,6 @@ def _lets_go_at(row: RunRow) -> datetime:
 def _used(unit: Unit, campaign_id: UUID, active: Sequence[RunRow]) -> int:
     """Return the used bytes: those that the ends of flows have reported or, for runs under way, those that their senders report, if
     more."""
-    said = now.carried_by_run(unit, [row.run.id for row in active])
-    ahead = [int((row.run.live or {}).get("bytes", 0)) - said.get(row.run.id, 0) for row in active]
+    carried = now.carried_by_run(unit, [row.run.id for row in active])
+    ahead = [int((row.run.live or {}).get("bytes", 0)) - carried.get(row.run.id, 0) for row in active]
     return used_bytes(unit, [campaign_id]).get(campaign_id, 0) + sum(max(0, each) for each in ahead)

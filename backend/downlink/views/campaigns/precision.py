@@ -46,16 +46,16 @@ def campaign_precision(unit: Unit, row: Campaign) -> Precision | None:
     campaign = campaign_of(row) if row.launched_at else None
     if campaign is None or campaign.until is None:
         return None
-    found = precision_store.values(unit, row.id, campaign.until)
-    widths = tuple(_width(campaign.until, side, found.get(side)) for side in campaign.sides)
+    statistics = precision_store.values(unit, row.id, campaign.until)
+    widths = tuple(_width(campaign.until, side, statistics.get(side)) for side in campaign.sides)
     return Precision(campaign.until, precision_store.cycles_begun(unit, row.id), widths, _ended(unit, row))
 
 
-def _width(until: Until, side: tuple[str, str], found: Values | None) -> Width:
-    if found is None:
+def _width(until: Until, side: tuple[str, str], values: Values | None) -> Width:
+    if values is None:
         return Width(*side, 0, None, None, None, is_narrow=False)
-    width, percent = found.half_width, found.half_width_percent
-    return Width(*side, found.runs, found.mean, width, percent, is_narrow=is_narrow(found, until))
+    width, percent = values.half_width, values.half_width_percent
+    return Width(*side, values.runs, values.mean, width, percent, is_narrow=is_narrow(values, until))
 
 
 def _ended(unit: Unit, row: Campaign) -> Ended | None:
@@ -81,9 +81,9 @@ def forecast(unit: Unit, campaign: Spec) -> Forecast | None:
     until = campaign.until
     if until is None:
         return None
-    found = precision_store.find_pilot(unit, until, campaign.sides)
-    if found is None:
+    last_pilot = precision_store.find_pilot(unit, until, campaign.sides)
+    if last_pilot is None:
         return Forecast(until.most_cycles, None, None, None, None, None)
-    row, pilot = found
+    row, pilot = last_pilot
     expected = Expected.of(until, pilot)
     return Forecast(until.most_cycles, expected.cycles, expected.half_width_percent, row.id, row.name, row.ended_at)

@@ -98,9 +98,9 @@ def campaign_retention(
 def _parts(campaign: Campaign, keep: Keep, size: DataSize) -> Iterator[DataPart]:
     both = size.traces_bytes + size.series_bytes
     most = max(size.traces_runs, size.series_runs)
-    found = {Part.TRACES: (size.traces_runs, size.traces_bytes), Part.SERIES: (most, both), Part.ALL: (most, both)}
+    sizes = {Part.TRACES: (size.traces_runs, size.traces_bytes), Part.SERIES: (most, both), Part.ALL: (most, both)}
     for part in PARTS:
-        yield DataPart(part, *found[part], keep.due_at(part, campaign.ended_at))
+        yield DataPart(part, *sizes[part], keep.due_at(part, campaign.ended_at))
 
 
 def data_list(unit: Unit) -> DataList:

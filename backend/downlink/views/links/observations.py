@@ -75,11 +75,11 @@ def strips(
 ) -> StripList:
     """Return the observations of these links in a span."""
     units = {(row.link, row.quantity, row.source): row.unit for row in observation_store.list_quantities(unit, links)}
-    found: dict[tuple[str, str, str], list[StripBin]] = defaultdict(list)
+    bins_of: dict[tuple[str, str, str], list[StripBin]] = defaultdict(list)
     for each in observation_store.bins(unit, links, from_at, to_at, points, quantity):
-        found[each.link, each.quantity, each.source].append(StripBin(each.at, each.low, each.mean, each.high))
+        bins_of[each.link, each.quantity, each.source].append(StripBin(each.at, each.low, each.mean, each.high))
     return StripList(
-        [Strip(link, name, units[link, name, source], source, bins) for (link, name, source), bins in found.items()]
+        [Strip(link, name, units[link, name, source], source, bins) for (link, name, source), bins in bins_of.items()]
     )
 
 
@@ -104,5 +104,5 @@ def correlations(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> Corr
                 key = (run.link, run.condition, value.flow, seen.quantity, seen.source)
                 pairs[key][0].append(seen.value)
                 pairs[key][1].append(value.value)
-    found = [Correlation(*key, *astuple(rank_correlation(x, y))) for key, (x, y) in sorted(pairs.items())]
-    return CorrelationList(phase, metric, found)
+    correlated = [Correlation(*key, *astuple(rank_correlation(x, y))) for key, (x, y) in sorted(pairs.items())]
+    return CorrelationList(phase, metric, correlated)

@@ -104,12 +104,12 @@ def _lanes(unit: Unit, lanes: Sequence[Lane], carried: Mapping[tuple[str, UUID],
     campaigns = calendar_store.campaigns_named(unit, {lane.campaign_id for lane in lanes})
     limits = {id_: campaign_of(row).limits.bytes for id_, row in campaigns.items()}
     used = used_bytes(unit, [id_ for id_, limit in limits.items() if limit is not None])
-    found: dict[str, list[CalendarLane]] = defaultdict(list)
+    lanes_of: dict[str, list[CalendarLane]] = defaultdict(list)
     for lane in lanes:
         if lane.campaign_id not in campaigns:  # deleted since the lanes were counted
             continue
         row, limit = campaigns[lane.campaign_id], limits[lane.campaign_id]
-        found[lane.link].append(
+        lanes_of[lane.link].append(
             CalendarLane(
                 row.id,
                 row.name,
@@ -121,7 +121,7 @@ def _lanes(unit: Unit, lanes: Sequence[Lane], carried: Mapping[tuple[str, UUID],
                 [CalendarCell(at, counts) for at, counts in lane.cells.items()],
             )
         )
-    return found
+    return lanes_of
 
 
 def _link(

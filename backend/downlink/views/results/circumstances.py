@@ -55,5 +55,5 @@ def links_of(unit: Unit, campaign_id: UUID) -> CampaignLinks:
     spec = campaign_store.campaign_of(campaign_store.find_campaign(unit, campaign_id))
     measured = circumstance_store.link_facts(unit, campaign_id)
     missing = [name for name in spec.links if name not in {each.name for each in measured}]
-    found = [*measured, *circumstance_store.registered_links(unit, missing)]
-    return CampaignLinks(found, len(found))
+    facts = [*measured, *circumstance_store.registered_links(unit, missing)]
+    return CampaignLinks(facts, len(facts))

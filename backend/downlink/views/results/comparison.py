@@ -136,19 +136,19 @@ class Side:
     def facts(self) -> Facts:
         """Return the facts that may make its numbers differ from another's: of the analysis, of the link, of the hosts, and of the
         file."""
-        spec, found = campaign_store.campaign_of(self.campaign), self.found
+        spec, measured = campaign_store.campaign_of(self.campaign), self.found
         hosts: dict[Aspect, str] = {
             ("hosts", f"{role.capitalize()}: {HOST_FACTS[name]}"): several(values)
-            for (role, name), values in sorted(found.hosts.items())
+            for (role, name), values in sorted(measured.hosts.items())
         }
         return {
-            ("analysis", "Analysis version"): several(found.analysis_versions),
+            ("analysis", "Analysis version"): several(measured.analysis_versions),
             ("analysis", "Origin"): self.campaign.origin,
             ("link", "Link"): self.link,
-            ("link", "Nominal rate"): several(f"{rate / 1e6:g} Mb/s" for rate in found.nominal_rates_bps),
-            ("link", "Base RTT"): several(f"{rtt:g} ms" for rtt in found.base_rtts_ms if rtt > 0),
-            ("link", "Emulated"): several("yes" if each else "no" for each in found.is_emulated),
-            ("link", "Link profile"): several(found.profiles),
+            ("link", "Nominal rate"): several(f"{rate / 1e6:g} Mb/s" for rate in measured.nominal_rates_bps),
+            ("link", "Base RTT"): several(f"{rtt:g} ms" for rtt in measured.base_rtts_ms if rtt > 0),
+            ("link", "Emulated"): several("yes" if each else "no" for each in measured.is_emulated),
+            ("link", "Link profile"): several(measured.profiles),
             **hosts,
             **plan_facts(spec, self.plan),
         }
@@ -160,10 +160,10 @@ def sides_of(unit: Unit, texts: Iterable[str]) -> list[Side]:
     A side may be without complete runs."""
     names = read_sides(texts)
     ids = list(dict.fromkeys(name.campaign_id for name in names))
-    found = {campaign_id: campaign_store.find_campaign(unit, campaign_id) for campaign_id in ids}
+    campaigns = {campaign_id: campaign_store.find_campaign(unit, campaign_id) for campaign_id in ids}
     check_runs(count_complete(unit, ids))
     values = {campaign_id: stored_sides(unit, campaign_id) for campaign_id in ids}
-    return [_side(unit, name, found[name.campaign_id], values[name.campaign_id]) for name in names]
+    return [_side(unit, name, campaigns[name.campaign_id], values[name.campaign_id]) for name in names]
 
 
 def _side(unit: Unit, name: SideName, campaign: Campaign, values: Sequence[RunValues]) -> Side:
@@ -195,7 +195,7 @@ def comparison(unit: Unit, texts: Sequence[str], baseline: str | None, phase: st
     _check_phase(sides, phase)
     if metric not in {*NAMES, *(each for _, each in places)}:
         raise InvalidError("metric_unknown", f"There is no {metric}; there are: {', '.join(NAMES)}.")
-    compared = compare_picked(picked, base, [place for place in places if place[0] == phase])
+    compared = compare_picked(picked, base, [quantity for quantity in places if quantity[0] == phase])
     return CampaignsCompared(
         baseline=sides[base].name.text,
         phase=phase,
@@ -207,9 +207,9 @@ def comparison(unit: Unit, texts: Sequence[str], baseline: str | None, phase: st
     )
 
 
-def _compared(found: Mapping[str, Any]) -> Compared:
-    parts = {name: [each and Unpaired(**each) for each in found[name]] for name in ("differences", "ratios")}
-    return Compared(found["phase"], found["metric"], found["within_s"], found["means"], **parts)
+def _compared(comparison: Mapping[str, Any]) -> Compared:
+    parts = {name: [each and Unpaired(**each) for each in comparison[name]] for name in ("differences", "ratios")}
+    return Compared(comparison["phase"], comparison["metric"], comparison["within_s"], comparison["means"], **parts)
 
 
 def _check_phase(sides: Iterable[Side], phase: str) -> None:
@@ -217,9 +217,9 @@ def _check_phase(sides: Iterable[Side], phase: str) -> None:
     check_phase(phase, [name for side in sides for name in campaign_store.campaign_of(side.campaign).phases.names])
 
 
-def _shown(side: Side, place: tuple[str, str]) -> ComparedSide:
-    values, not_within = side.picked.at(place)
-    runs = side.picked.of(place)
+def _shown(side: Side, quantity: tuple[str, str]) -> ComparedSide:
+    values, not_within = side.picked.at(quantity)
+    runs = side.picked.of(quantity)
     return ComparedSide(
         side=side.name.text,
         campaign_id=side.campaign.id,
@@ -244,16 +244,16 @@ def comparison_csv(unit: Unit, texts: Sequence[str], baseline: str | None, phase
     base = find_baseline([side.name for side in sides], baseline)
     if phase is not None:
         _check_phase(sides, phase)
-    places = [place for place in offered(picked) if phase in (None, place[0])]
-    found = [each.to_dict() for each in compare_picked(picked, base, places)]
-    lines = list(_lines(sides, sides[base], found))
+    places = [quantity for quantity in offered(picked) if phase in (None, quantity[0])]
+    comparisons = [each.to_dict() for each in compare_picked(picked, base, places)]
+    lines = list(_lines(sides, sides[base], comparisons))
     return (piece.encode() for piece in csv_pieces(CSV_COLUMNS, lines))
 
 
-def _lines(sides: Sequence[Side], base: Side, found: Iterable[Mapping[str, Any]]) -> Iterator[Sequence[Cell]]:
+def _lines(sides: Sequence[Side], base: Side, comparisons: Iterable[Mapping[str, Any]]) -> Iterator[Sequence[Cell]]:
     """Made while the rows can be read."""
     other = (base.campaign.name, base.link, base.condition, base.name.flow)
-    for each in found:
+    for each in comparisons:
         for index, side in enumerate(sides):
             yield (
                 *(str(side.campaign.id), side.campaign.name, *side.where.values()),
@@ -265,5 +265,5 @@ def _lines(sides: Sequence[Side], base: Side, found: Iterable[Mapping[str, Any]]
             )
 
 
-def _cells(found: Mapping[str, Any] | None) -> Sequence[Cell]:
-    return [None if found is None else found[name] for name in UNPAIRED]
+def _cells(estimate: Mapping[str, Any] | None) -> Sequence[Cell]:
+    return [None if estimate is None else estimate[name] for name in UNPAIRED]

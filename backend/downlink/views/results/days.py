@@ -112,9 +112,9 @@ def _links(
     """Return links in the campaign's order; those that only its runs name come after them."""
     order = list(dict.fromkeys([*named, *(run.link for run in runs)]))
     zones = links.zones(unit, order)
-    found = ((link, zones.get(link)) for link in order)
+    rows = ((link, zones.get(link)) for link in order)
     return [
-        DayLink(link, zone, nights(zone, from_at, to_at) if zone and from_at and to_at else []) for link, zone in found
+        DayLink(link, zone, nights(zone, from_at, to_at) if zone and from_at and to_at else []) for link, zone in rows
     ]
 
 
@@ -123,9 +123,9 @@ def _annotations(
 ) -> list[Annotation]:
     """Return annotations of the campaign, and of these links within the strip. A link's annotation from an archive is left out if the
     link here has the same."""
-    found = annotations_over(unit, campaign_id, links, from_at, to_at, MOST_DRAWN)
-    of_links = {_said(row) for row in found if row.campaign_id is None}
-    return [annotation_of(row) for row in found if row.campaign_id is None or _said(row) not in of_links]
+    rows = annotations_over(unit, campaign_id, links, from_at, to_at, MOST_DRAWN)
+    of_links = {_said(row) for row in rows if row.campaign_id is None}
+    return [annotation_of(row) for row in rows if row.campaign_id is None or _said(row) not in of_links]
 
 
 def _said(row: Row) -> tuple[str | None, str, str, datetime, datetime | None]:

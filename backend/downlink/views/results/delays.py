@@ -109,5 +109,5 @@ def _pooled(kind: DelayKind, rows: Sequence[FlowDelay | None]) -> PooledDelay:
 
 
 def _left_out(rows: Sequence[FlowDelay | None]) -> list[LeftOut]:
-    found = Counter(Why.NO_TABLE if row is None else row.why for row in rows)
-    return [LeftOut(why, SENTENCES[why], found[why]) for why in Why if why in found]
+    reasons = Counter(Why.NO_TABLE if row is None else row.why for row in rows)
+    return [LeftOut(why, SENTENCES[why], reasons[why]) for why in Why if why in reasons]

@@ -164,12 +164,12 @@ def run_exits(unit: Unit, run_id: UUID, from_s: float, to_s: float | None, point
     run = run_store.get_run(unit, run_id)
     span = (round(from_s * 1e6), ENDLESS_US if to_s is None else round(to_s * 1e6), points)
     refuse_backward(span[0], span[1])
-    found = {
+    exits = {
         flow: list(rows) for flow, rows in groupby(judgement_store.rows(unit, Exit, [run_id]), key=lambda row: row.flow)
     }
     started = {row.flow: row for row in judgement_store.rows(unit, SlowStart, [run_id])}
     flows = [
-        _flow(unit, run, flow, started[flow.flow], found.get(flow.flow, ()), span)
+        _flow(unit, run, flow, started[flow.flow], exits.get(flow.flow, ()), span)
         for flow in run_store.flows_of(unit, run_id)
         if flow.flow in started
     ]
@@ -184,10 +184,10 @@ def campaign_exits(unit: Unit, campaign_id: UUID, flows: Flows | None = None) ->
     flows = complete_flows(unit, [campaign_id]) if flows is None else flows
     ids = run_ids(flows)
     started = {(row.run_id, row.flow): row for row in judgement_store.rows(unit, SlowStart, ids)}
-    found = groupby(
+    by_group = groupby(
         judgement_store.rows(unit, Exit, ids, ("reason", "quantities")), key=lambda row: (row.run_id, row.flow)
     )
-    verdicts = {key: list(rows) for key, rows in found}
+    verdicts = {key: list(rows) for key, rows in by_group}
     groups = []
     for group, members in flows.items():
         keys = [(run.id, flow.flow) for run, flow in members if (run.id, flow.flow) in started]

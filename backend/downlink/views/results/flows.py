@@ -29,17 +29,17 @@ Flows = dict[Group, list[tuple[Run, RunFlow]]]
 def complete_flows(unit: Unit, campaign_ids: Iterable[UUID], *, with_object_times: bool = False) -> Flows:
     """The flows of the complete runs of these campaigns, by link, then condition in the campaign's order, then flow; in the
     order of the plan within each. NotFoundError for a campaign that is not there."""
-    found: Flows = {}
+    flows_of: Flows = {}
     for campaign_id in campaign_ids:
         row = campaign_store.find_campaign(unit, campaign_id)
         spec = campaign_store.campaign_of(row)
         order = {condition.name: rank for rank, condition in enumerate(spec.conditions)}
         flows = report_store.complete_flows(unit, campaign_id, with_object_times=with_object_times)
-        place = _places([run for run, _ in flows], by_address=row.splits_by_address)
-        for run, flow in sorted(flows, key=lambda each: (place[each[0].id], order[each[0].condition], each[1].flow)):
-            group = Group(campaign_id, place[run.id], run.condition, flow.flow, flow.cc)
-            found.setdefault(group, []).append((run, flow))
-    return found
+        group_of = _places([run for run, _ in flows], by_address=row.splits_by_address)
+        for run, flow in sorted(flows, key=lambda each: (group_of[each[0].id], order[each[0].condition], each[1].flow)):
+            group = Group(campaign_id, group_of[run.id], run.condition, flow.flow, flow.cc)
+            flows_of.setdefault(group, []).append((run, flow))
+    return flows_of
 
 
 def _places(runs: Sequence[Run], *, by_address: bool) -> dict[UUID, str]:
@@ -48,7 +48,7 @@ def _places(runs: Sequence[Run], *, by_address: bool) -> dict[UUID, str]:
     by_link: dict[str, set[Way]] = {}
     for run in runs:
         by_link.setdefault(run.link, set()).add(ways[run.id])
-    differs = {link: Differing.among(found, by_address=by_address) for link, found in by_link.items()}
+    differs = {link: Differing.among(ways_of, by_address=by_address) for link, ways_of in by_link.items()}
     return {run.id: link_and_way(run.link, ways[run.id], differs[run.link]) for run in runs}
 
 

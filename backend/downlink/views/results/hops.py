@@ -84,19 +84,19 @@ def _flows(unit: Unit, run: Run) -> list[FlowHops]:
 def _shown(run: Run, each: FlowTrace, *, is_of_content: bool) -> FlowHops:
     """is_summed: the relays are sites of an emulated link, and no table separates them. is_of_content: other flows ask for the same."""
     is_further = each.flow.receiver_number > 1
-    found = flow_hops((each.sender, *each.hops, each.receiver), each.sites, is_further=is_further)
+    course = flow_hops((each.sender, *each.hops, each.receiver), each.sites, is_further=is_further)
     flow, has_sites = each.flow, bool(each.sites)
-    names = (flow.sender, *("" for _ in found.hops[1:]), flow.receiver) if has_sites else flow.way
+    names = (flow.sender, *("" for _ in course.hops[1:]), flow.receiver) if has_sites else flow.way
     return FlowHops(
         flow=flow.flow,
         kind=cast(CarrierName, flow.kind),
         is_summed=not has_sites and bool(run.link_outcome and run.link_outcome.path),
         is_of_content=is_of_content,
-        time_s=found.time_s,
-        end_s=found.end_s,
+        time_s=course.time_s,
+        end_s=course.end_s,
         hops=[
             HopCourse(**_members(hop), begins_at=begins or None, ends_at=ends or None)
-            for hop, begins, ends in zip(found.hops, names, names[1:], strict=False)
+            for hop, begins, ends in zip(course.hops, names, names[1:], strict=False)
         ],
     )
 

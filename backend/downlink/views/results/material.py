@@ -38,21 +38,23 @@ def report_and_records(unit: Unit, campaign: Campaign) -> Made:
     metrics = {(row.run_id, row.flow, row.phase): row for row in judgement_store.rows(unit, Metric, ids)}
     members = [member for group in flows.values() for member in group]
     planned = sorted((run for run, _ in members), key=lambda run: (run.due_at, run.cycle, run.position, run.attempt))
-    place = places_of(flows)
-    records = [_record(run, place[run.id], flow, series, metrics, spec.phases) for run, flow in members]
+    group_of = places_of(flows)
+    records = [_record(run, group_of[run.id], flow, series, metrics, spec.phases) for run, flow in members]
     report = build_report(
         records,
         conditions=[condition.name for condition in spec.conditions],
         phases=spec.phases,
         primary=spec.primary_metrics,
-        nominal_rate_bps={place[run.id]: rate_or_nan(run.nominal_rate_bps) for run in planned},  # the last one says it
+        nominal_rate_bps={
+            group_of[run.id]: rate_or_nan(run.nominal_rate_bps) for run in planned
+        },  # the last one says it
         seed=spec.timetable.seed,
-        logged=_logged(unit, planned, place, spec.phases),
+        logged=_logged(unit, planned, group_of, spec.phases),
     )
     return report, records
 
 
-def _logged(unit: Unit, complete: Sequence[Run], place: Mapping[UUID, str], phases: Phases) -> list[LinkRecord]:
+def _logged(unit: Unit, complete: Sequence[Run], group_of: Mapping[UUID, str], phases: Phases) -> list[LinkRecord]:
     """Return the records of the complete runs whose emulated link was logged."""
     of_run = {run.id: run for run in complete}
     stored = {(row.run_id, row.phase): row for row in judgement_store.rows(unit, LinkPhase, of_run)}
@@ -62,7 +64,7 @@ def _logged(unit: Unit, complete: Sequence[Run], place: Mapping[UUID, str], phas
     return [
         LinkRecord(
             run=str(run_id),
-            link=place[run_id],
+            link=group_of[run_id],
             condition=run.condition,
             cycle=run.cycle,
             phases=np.stack([_floats(stored.get((run_id, phase)), LINKED) for phase in phases.names]),
@@ -78,13 +80,13 @@ def _floats(row: object, names: Sequence[str]) -> Floats:
 
 
 def _record(
-    run: Run, place: str, flow: RunFlow, series: Mapping[Any, Floats], metrics: Mapping[Any, Metric], phases: Phases
+    run: Run, group: str, flow: RunFlow, series: Mapping[Any, Floats], metrics: Mapping[Any, Metric], phases: Phases
 ) -> FlowRecord:
     """A flow without a series (its run was shorter than a second) has empty ones."""
     rows = [metrics.get((run.id, flow.flow, phase)) for phase in phases.names]
     return FlowRecord(
         run=str(run.id),
-        link=place,
+        link=group,
         condition=run.condition,
         cycle=run.cycle,
         flow=flow.flow,

@@ -28,9 +28,9 @@ class Reanalysis:
 def campaign_reanalysis(unit: Unit, campaign_id: UUID) -> Reanalysis:
     """Running until every run is done and the report shows it."""
     campaign = campaign_store.find_campaign(unit, campaign_id)
-    found = reanalysis_store.counts(unit, campaign_id, ANALYSIS_VERSION)
-    is_running = found.waiting > 0 or report_store.report_version(unit, campaign_id) < campaign.report_wanted
-    done = found.runs - found.waiting
+    counts = reanalysis_store.counts(unit, campaign_id, ANALYSIS_VERSION)
+    is_running = counts.waiting > 0 or report_store.report_version(unit, campaign_id) < campaign.report_wanted
+    done = counts.runs - counts.waiting
     return Reanalysis(
-        campaign_id, ANALYSIS_VERSION, "running" if is_running else "idle", found.runs, done, found.outdated
+        campaign_id, ANALYSIS_VERSION, "running" if is_running else "idle", counts.runs, done, counts.outdated
     )

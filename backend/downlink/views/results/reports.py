@@ -194,5 +194,5 @@ def kept_answer(unit: Unit, campaign_id: UUID, name: str) -> bytes:
 
 def reproductions(unit: Unit) -> bytes:
     """The answers `reproduction` of all campaigns that name a published figure, the oldest first, as one object."""
-    found = (kept_answer(unit, campaign_id, "reproduction") for campaign_id in campaign_store.reproducing(unit))
-    return b'{"items":[' + b",".join(found) + b"]}"
+    answers = (kept_answer(unit, campaign_id, "reproduction") for campaign_id in campaign_store.reproducing(unit))
+    return b'{"items":[' + b",".join(answers) + b"]}"

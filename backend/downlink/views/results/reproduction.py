@@ -108,20 +108,20 @@ def campaign_reproduction(unit: Unit, campaign_id: UUID, made: material.Made | N
     if not spec.reproduces:
         return CampaignReproduction(*head, 0, [])
     report, records = made or material.report_and_records(unit, campaign)
-    found = Material(
+    gathered = Material(
         report, records, _slow_starts(unit, campaign), _sketches(unit, campaign, spec), spec.timetable.seed
     )
     runs = len({each.run for each in records})
-    return CampaignReproduction(*head, runs, _figures(spec, found))
+    return CampaignReproduction(*head, runs, _figures(spec, gathered))
 
 
-def _figures(spec: Spec, found: Material) -> list[ReproducedFigure]:
+def _figures(spec: Spec, gathered: Material) -> list[ReproducedFigure]:
     return [
         ReproducedFigure(
             figure.paper,
             figure.figure,
             [
-                _value(reproduce(value, found, value.link or spec.links[0]), value.link or spec.links[0])
+                _value(reproduce(value, gathered, value.link or spec.links[0]), value.link or spec.links[0])
                 for value in figure.values
             ],
         )
@@ -129,8 +129,8 @@ def _figures(spec: Spec, found: Material) -> list[ReproducedFigure]:
     ]
 
 
-def _value(found: Reproduced, link: str) -> ReproducedValue:
-    own = {**found.to_dict(), "link": link}
+def _value(reproduced: Reproduced, link: str) -> ReproducedValue:
+    own = {**reproduced.to_dict(), "link": link}
     sides = {name: own[name] and FlowOfCondition(**own[name]) for name in ("over", "minus")}
     return ReproducedValue(**{**own, **sides})
 
@@ -139,12 +139,12 @@ def _sketches(unit: Unit, campaign: Campaign, spec: Spec) -> Mapping[tuple[str, 
     """Return sketches of the delays of which a share is published; they are read only if there is one."""
     asked = {value.metric for figure in spec.reproduces for value in figure.values if value.share is not None}
     metrics = {kind: metric for metric, kind in PHASE_METRICS.items() if metric in asked}
-    found: dict[tuple[str, int], dict[str, Sketch]] = defaultdict(dict)
+    sketches: dict[tuple[str, int], dict[str, Sketch]] = defaultdict(dict)
     if metrics:
         for row in judgement_store.rows(unit, FlowDelay, run_ids(complete_flows(unit, [campaign.id]))):
             if row.kind in metrics and row.sketch is not None:
-                found[str(row.run_id), row.flow][metrics[row.kind]] = Sketch(*unpack_counts(row.sketch))
-    return found
+                sketches[str(row.run_id), row.flow][metrics[row.kind]] = Sketch(*unpack_counts(row.sketch))
+    return sketches
 
 
 def _slow_starts(unit: Unit, campaign: Campaign) -> KEY:
@@ -165,11 +165,15 @@ def _table_one(row: SlowStart) -> dict[str, float | None]:
     if row.is_success is None or row.stayed_in_slow_start is False:
         return {"capacity_s": _seconds(row.capacity_us)}
     error = None if row.mean_error_ratio is None else 100 * row.mean_error_ratio
-    found = {"capacity_s": _seconds(row.capacity_us), "success_percent": float(row.is_success), "error_percent": error}
+    columns = {
+        "capacity_s": _seconds(row.capacity_us),
+        "success_percent": float(row.is_success),
+        "error_percent": error,
+    }
     if None in (row.cg_us, row.ex_us, row.dp_us):
-        return found
+        return columns
     times = {"cg_s": row.cg_us, "ex_s": row.ex_us, "dp_s": row.dp_us, "hr_s": row.hr_us}
-    return {**found, **{name: _seconds(time_us) for name, time_us in times.items()}}
+    return {**columns, **{name: _seconds(time_us) for name, time_us in times.items()}}
 
 
 def _seconds(time_us: int | None) -> float | None:

@@ -75,8 +75,8 @@ def one_sweep(unit: Unit, sweep_id: UUID) -> Sweep:
 def list_sweeps(unit: Unit, campaign_id: UUID, limit: int, offset: int) -> SweepList:
     """Newest first, and how many there are in all."""
     campaign_store.find_campaign(unit, campaign_id)
-    found, total = sweep_store.list_sweeps(unit, campaign_id, limit, offset)
-    return SweepList(_shown(unit, found), total)
+    sweeps, total = sweep_store.list_sweeps(unit, campaign_id, limit, offset)
+    return SweepList(_shown(unit, sweeps), total)
 
 
 def _shown(unit: Unit, sweeps: Sequence[tables.Sweep]) -> list[Sweep]:
@@ -92,7 +92,7 @@ def _one(row: tables.Sweep, done: int, total: int) -> Sweep:
 
 def _cell(shares: Mapping[str, Any] | None, **own: Any) -> SweepCell:
     """Return a cell from its stored form: shares by timing."""
-    found = (
+    by_timing = (
         None if shares is None else TimingShares(**{timing: ExitEstimate(**share) for timing, share in shares.items()})
     )
-    return SweepCell(shares=found, **own)
+    return SweepCell(shares=by_timing, **own)

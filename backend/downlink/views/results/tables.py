@@ -89,18 +89,18 @@ def campaign_csv(
             check_baseline(campaign, baseline)
             against = _against(table, baseline)
     if of_runs := _OF_RUNS.get(table):
-        header, found = of_runs.header, _by_run(units, campaign_id, of_runs)
+        header, lines = of_runs.header, _by_run(units, campaign_id, of_runs)
     else:
         header, rows = _AT_ONCE[table]
-        found = _at_once(units, campaign_id, against or rows)
-    return name, (piece.encode() for piece in csv_pieces(header, found))
+        lines = _at_once(units, campaign_id, against or rows)
+    return name, (piece.encode() for piece in csv_pieces(header, lines))
 
 
 def _at_once(units: UnitFactory, campaign_id: UUID, rows: Rows) -> Iterator[Sequence[Cell]]:
     """Yield the rows of a report at once: it is in memory as a whole anyway."""
     with units(is_read_only=True) as unit:
-        found = list(rows(unit, campaign_id))
-    yield from found
+        lines = list(rows(unit, campaign_id))
+    yield from lines
 
 
 def _by_run(units: UnitFactory, campaign_id: UUID, table: RunTable) -> Iterator[Sequence[Cell]]:
@@ -109,8 +109,8 @@ def _by_run(units: UnitFactory, campaign_id: UUID, table: RunTable) -> Iterator[
         states = run_store.run_states(unit, campaign_id)
     for page in _pages(states, table.at_once):
         with units(is_read_only=True) as unit:
-            found = list(table.rows(unit, page))
-        yield from found
+            lines = list(table.rows(unit, page))
+        yield from lines
 
 
 def _pages(states: Iterable[tuple[UUID, str]], at_once: int) -> Iterator[list[UUID]]:
@@ -205,12 +205,12 @@ def _seconds(own: Sequence[Cell], series: dict[str, Any]) -> Cells:
 
 def _fairness(unit: Unit, campaign_id: UUID) -> Cells:
     """Yield how flows shared the link: Jain's index, and the difference of the first two. Empty until there is a report."""
-    for found in (report_members(unit, campaign_id) or {"fairness": ()})["fairness"]:
-        own = (found[name] for name in ("link", "condition", "flows", "phase"))
+    for entry in (report_members(unit, campaign_id) or {"fairness": ()})["fairness"]:
+        own = (entry[name] for name in ("link", "condition", "flows", "phase"))
         jain, difference, ratio = (
-            [found[name][key] for key in STATISTICS] for name in ("jain", "difference_bps", "ratio")
+            [entry[name][key] for key in STATISTICS] for name in ("jain", "difference_bps", "ratio")
         )
-        yield (*own, found["jain_of_means"], *jain, *difference, *ratio)
+        yield (*own, entry["jain_of_means"], *jain, *difference, *ratio)
 
 
 def _statistics(unit: Unit, campaign_id: UUID) -> Cells:
@@ -219,11 +219,11 @@ def _statistics(unit: Unit, campaign_id: UUID) -> Cells:
 
 
 def _compared(comparisons: Iterable[Mapping[str, Any]]) -> Cells:
-    for found in comparisons:
-        difference = found["difference"]
-        own = (found[name] for name in COMPARED)
-        paired = (found["paired_ratio"][key] for key in STATISTICS)
-        weighed = {**found, **dict(zip(PAIRED, paired, strict=True))}
+    for entry in comparisons:
+        difference = entry["difference"]
+        own = (entry[name] for name in COMPARED)
+        paired = (entry["paired_ratio"][key] for key in STATISTICS)
+        weighed = {**entry, **dict(zip(PAIRED, paired, strict=True))}
         yield (*own, *(difference[key] for key in STATISTICS), *(weighed[name] for name in WEIGHED))
 
 
@@ -237,21 +237,21 @@ def _against(table: TableName, baseline: str) -> Rows:
 
 def _outliers(unit: Unit, campaign_id: UUID) -> Cells:
     """Values to look at; they stay in every statistic."""
-    for found in campaign_statistics(unit, campaign_id).outliers:
-        yield tuple(found[name] for name in OUTLIER)
+    for outlier in campaign_statistics(unit, campaign_id).outliers:
+        yield tuple(outlier[name] for name in OUTLIER)
 
 
 def _reproduction(unit: Unit, campaign_id: UUID) -> Cells:
     """A line for each published value."""
     for figure in campaign_reproduction(unit, campaign_id).figures:
-        for found in figure.values:
-            others = [cell for side in (found.over, found.minus) for cell in _whose(side)]
+        for value in figure.values:
+            others = [cell for side in (value.over, value.minus) for cell in _whose(side)]
             yield (
                 figure.paper,
                 figure.figure,
-                *(getattr(found, name) for name in WHOSE),
+                *(getattr(value, name) for name in WHOSE),
                 *others,
-                *(getattr(found, name) for name in HELD),
+                *(getattr(value, name) for name in HELD),
             )
 
 
@@ -278,10 +278,10 @@ def _judged(judge: Judge) -> RunRows:
 
 
 def _of_each_run(rows: Iterable[Any]) -> Mapping[UUID, Sequence[Any]]:
-    found = defaultdict[UUID, list[Any]](list)
+    rows_of = defaultdict[UUID, list[Any]](list)
     for row in rows:
-        found[row.run_id].append(row)
-    return found
+        rows_of[row.run_id].append(row)
+    return rows_of
 
 
 def _flow_of(row: Any) -> int | None:

@@ -62,25 +62,25 @@ def stored_sides(unit: Unit, campaign_id: UUID) -> list[RunValues]:
 def values_at(unit: Unit, campaign_id: UUID, phase: str, metric: str) -> CampaignValues:
     """One quantity of every run, and what else can be asked for. NotFoundError where no run can have it."""
     sides = stored_sides(unit, campaign_id)
-    place = (phase, metric)
-    if sides and not any(place in side.places for side in sides):
+    quantity = (phase, metric)
+    if sides and not any(quantity in side.places for side in sides):
         raise NotFoundError("quantity_not_found", _without(sides, phase, metric))
     known = [Offered(*each) for each in dict.fromkeys(each for side in sides for each in side.known)]
     return CampaignValues(
-        campaign_id, phase, metric, known, [_at(side, place) for side in sides if place in side.places]
+        campaign_id, phase, metric, known, [_at(side, quantity) for side in sides if quantity in side.places]
     )
 
 
 def _without(sides: Sequence[RunValues], phase: str, metric: str) -> str:
     """Name the quantities that exist instead."""
-    places = [place for side in sides for place in side.known]
+    places = [quantity for side in sides for quantity in side.known]
     if metrics := dict.fromkeys(name for known, name in places if known == phase):
         return f"The runs have no {metric} in the phase {phase}; they have: {', '.join(metrics)}."
     return f"The runs have no phase {phase}; they have: {', '.join(dict.fromkeys(known for known, _ in places))}."
 
 
-def _at(side: RunValues, place: tuple[str, str]) -> ValuesOfRuns:
-    values, not_within = side.at(place)
+def _at(side: RunValues, quantity: tuple[str, str]) -> ValuesOfRuns:
+    values, not_within = side.at(quantity)
     return ValuesOfRuns(
         side.link, side.condition, side.flow, side.cc, side.runs, side.cycles, plain(values), not_within.tolist()
     )
@@ -90,8 +90,8 @@ def statistics_of(unit: Unit, campaign_id: UUID, phase: str) -> CampaignStatisti
     """The comparisons with the campaign's own baseline, of one phase and of what is tested. InvalidError for what is no phase."""
     check_phase(phase, campaign_store.campaign_of(campaign_store.find_campaign(unit, campaign_id)).phases.names)
     stored = orjson.loads(kept_answer(unit, campaign_id, "statistics"))
-    found = [each for each in stored["comparisons"] if each["phase"] == phase or each["is_primary"]]
-    return CampaignStatistics(campaign_id, stored["primary_metrics"], found, stored["outliers"])
+    comparisons = [each for each in stored["comparisons"] if each["phase"] == phase or each["is_primary"]]
+    return CampaignStatistics(campaign_id, stored["primary_metrics"], comparisons, stored["outliers"])
 
 
 def statistics_against(unit: Unit, campaign_id: UUID, baseline: str, phase: str | None) -> CampaignStatistics:
@@ -103,7 +103,7 @@ def statistics_against(unit: Unit, campaign_id: UUID, baseline: str, phase: str 
     if phase is not None:
         check_phase(phase, spec.phases.names)
     primary = [phase_metric_of(name) for name in spec.primary_metrics]
-    found = compare_runs(
+    compared = compare_runs(
         _in_phase(stored_sides(unit, campaign_id), phase, primary),
         baseline,
         primary,
@@ -114,7 +114,7 @@ def statistics_against(unit: Unit, campaign_id: UUID, baseline: str, phase: str 
     return CampaignStatistics(
         campaign_id,
         list(spec.primary_metrics),
-        [each.to_dict() for each in found],
+        [each.to_dict() for each in compared],
         stored["outliers"],
     )
 

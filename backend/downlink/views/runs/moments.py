@@ -46,9 +46,9 @@ class RunMoments:
 def run_moments(unit: Unit, run_id: UUID) -> RunMoments:
     """NotFoundError `run_not_found` for a run that is not there; of one that did not begin no moments."""
     run = run_store.get_run(unit, run_id)
-    found = [*_of_flows(unit, run), *_of_link(unit, run), *_noted(unit, run)]
-    found.sort(key=lambda each: (each.at_us, each.kind, each.flow or 0))
-    return RunMoments(run_id, found[:MOST_MOMENTS], max(0, len(found) - MOST_MOMENTS))
+    moments = [*_of_flows(unit, run), *_of_link(unit, run), *_noted(unit, run)]
+    moments.sort(key=lambda each: (each.at_us, each.kind, each.flow or 0))
+    return RunMoments(run_id, moments[:MOST_MOMENTS], max(0, len(moments) - MOST_MOMENTS))
 
 
 def _of_flows(unit: Unit, run: Run) -> Iterator[RunMoment]:

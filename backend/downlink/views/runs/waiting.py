@@ -35,8 +35,8 @@ def find_waits(unit: Unit, campaign: Campaign, runs: Sequence[Run], now: datetim
     turns = {run.id: _turn(run, names[run.id]) for run in due}
     held = leases.find_holders(unit, {each for turn in turns.values() for each in resources_of(turn, agents)})
     starts = _starts(unit, campaign, due, now)
-    found = {run_id: waits_for(turn, agents, held, starts.get(run_id), now) for run_id, turn in turns.items()}
-    return {run_id: said for run_id, said in found.items() if said}
+    reasons = {run_id: waits_for(turn, agents, held, starts.get(run_id), now) for run_id, turn in turns.items()}
+    return {run_id: reason for run_id, reason in reasons.items() if reason}
 
 
 def find_wait(unit: Unit, run: Run, now: datetime) -> str | None:
@@ -52,9 +52,9 @@ def _starts(unit: Unit, campaign: Campaign, due: Sequence[Run], now: datetime) -
     timetable = campaign_store.campaign_of(campaign).timetable
     ends = planned.earlier_cycle_ends(unit, [run.id for run in due]) if timetable.pause_s > 0 else {}
     zones = link_store.zones(unit, {run.link for run in due}) if timetable.hours else {}
-    found = {run_id: end + timedelta(seconds=timetable.pause_s) for run_id, end in ends.items()}
+    starts = {run_id: end + timedelta(seconds=timetable.pause_s) for run_id, end in ends.items()}
     for run in due:
         openings = timetable.openings(zones.get(run.link))
-        if openings and (at := openings.next_fit(max(now, found.get(run.id, now)), run.expected_s)):
-            found[run.id] = at
-    return found
+        if openings and (at := openings.next_fit(max(now, starts.get(run.id, now)), run.expected_s)):
+            starts[run.id] = at
+    return starts

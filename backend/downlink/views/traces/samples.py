@@ -152,7 +152,7 @@ class Parts:
     def _read(self, places: Sequence[int]) -> Sequence[bytes]:
         """Refused when one is gone: a trace that is deleted meanwhile must not look whole."""
         wanted = [self._sequences[at] for at in places]
-        found = list(self._unit.store.contents(trace_store.part_places(self._unit, *self._place, wanted)))
-        if len(found) < len(wanted):
+        contents = list(self._unit.store.contents(trace_store.part_places(self._unit, *self._place, wanted)))
+        if len(contents) < len(wanted):
             raise no_trace(*self._place)
-        return found
+        return contents
