@@ -14,6 +14,7 @@ from downlink.analysis.linklog import CAUSES
 from downlink.analysis.linkphases import CONGESTION, MOVING, OTHER, flow_losses, link_phases, phase_windows
 from downlink.domain.campaigns.campaign import Phases, Window
 from downlink.domain.results.metric import LINKED, LOST
+from downlink.domain.runs.outcome import LinkLoss, LinkOutcome
 from downlink.domain.traces.sample import link_fields
 from downlink.judging.link import counted_flows
 from downlink.storage.tables import RunFlow
@@ -154,8 +155,8 @@ def test_phases_lie_where_those_of_flows_do() -> None:
     }
 
 
-def loss(flow: int | None, cause: str, packets: int, way: str = "down") -> dict[str, Any]:
-    return {"flow": flow, "way": way, "cause": cause, "packets": packets}
+def loss(flow: int | None, cause: str, packets: int, way: str = "down") -> LinkLoss:
+    return LinkLoss(flow=flow, way=way, cause=cause, packets=packets)
 
 
 def test_each_flow_has_its_own_losses() -> None:
@@ -180,6 +181,6 @@ def test_of_a_flow_that_the_link_did_not_count_nothing_is_known() -> None:
 def test_agents_from_before_counted_the_flows_to_the_first_receiver_without_relays() -> None:
     to = ((1, 1, []), (2, 2, []), (3, 1, ["relay"]), (4, 1, None))
     flows = [RunFlow(flow=flow, receiver_number=receiver, relays=relays) for flow, receiver, relays in to]
-    assert list(counted_flows({}, flows)) == [1, 4]
-    assert list(counted_flows({"counted_flows": [2]}, flows)) == [2]
-    assert list(counted_flows({"counted_flows": []}, flows)) == []
+    assert list(counted_flows(LinkOutcome(), flows)) == [1, 4]
+    assert list(counted_flows(LinkOutcome(counted_flows=[2]), flows)) == [2]
+    assert list(counted_flows(LinkOutcome(counted_flows=[]), flows)) == []

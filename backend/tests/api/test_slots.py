@@ -124,9 +124,9 @@ def test_visitors_who_open_one_link_at_once_all_get_their_turn(lab: Lab) -> None
 @pytest.mark.parametrize(
     ("path", "view", "answer"),
     [
-        ("/comparison?side=a", "downlink.api.results.comparison.comparison", b"{}"),
+        ("/comparison?side=a", "downlink.api.results.comparison.comparison", {}),
         ("/comparison.csv?side=a", "downlink.api.results.comparison.comparison_csv", [b"a,b"]),
-        ("/campaigns/{}/statistics?baseline=a", "downlink.views.results.values.statistics_against", b"{}"),
+        ("/campaigns/{}/statistics?baseline=a", "downlink.views.results.values.statistics_against", {}),
     ],
 )
 def test_a_turn_ends_before_the_answer_is_sent_however_slowly_it_is_read(

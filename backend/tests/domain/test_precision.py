@@ -24,7 +24,7 @@ from downlink.domain.campaigns.precision import (
     unneeded,
 )
 
-UNTIL = Until("throughput_bps", "steady", half_width_percent=5.0, most_cycles=100)
+UNTIL = Until("throughput_bps", "steady", half_width_percent=5.0, most_cycles=100, flow=1)
 CAMPAIGNS, CYCLES = 4000, 200
 MONTE_CARLO = 3 * math.sqrt(ERROR * (1 - ERROR) / CAMPAIGNS)
 
@@ -124,7 +124,7 @@ VALUES = st.builds(Values, st.integers(1, 500), st.floats(-1e3, 1e12), st.none()
 
 @given(values=VALUES, asked=st.floats(0.1, 100))
 def test_narrow_is_what_was_asked_for_and_never_of_few_runs(values: Values, asked: float) -> None:
-    until = Until("rtt_ms", "overall", asked, 50)
+    until = Until("rtt_ms", "overall", asked, 50, flow=1)
     if is_narrow(values, until):
         assert values.runs >= LEAST_RUNS
         assert values.half_width is not None
@@ -153,7 +153,7 @@ def test_a_pilot_says_how_many_cycles_to_expect() -> None:
 
 @given(mean=POSITIVE, sd=POSITIVE, most=st.integers(1, 400))
 def test_one_cycle_less_than_expected_is_not_enough(mean: float, sd: float, most: int) -> None:
-    until = Until("throughput_bps", "steady", 5.0, most)
+    until = Until("throughput_bps", "steady", 5.0, most, flow=1)
     cycles = Expected.of(until, [Values(4, mean, sd)]).cycles
     assert 1 <= cycles <= most
     assert cycles == 1 or not is_narrow(Values(cycles - 1, mean, sd), until)

@@ -247,7 +247,7 @@ class Campaign:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Campaign:
         """The campaign that to_dict wrote, which was checked then. What an older version did not write has its default."""
-        until = Until(**data["until"]) if data.get("until") else None
+        until = Until(**{"flow": 1, **data["until"]}) if data.get("until") else None
         return cls(
             name=data["name"],
             notes=data["notes"],
