@@ -269,7 +269,7 @@ def _open(
         LazyColumns(partial(_parts, unit, run, flow.flow, point), group)
         for point, group in zip(ENDS, groups, strict=True)
     )
-    hops = [LazyColumns(partial(_parts, unit, run, flow.flow, each), SENT) for each in flow.points if each.place]
+    hops = [LazyColumns(partial(_parts, unit, run, flow.flow, each), SENT) for each in flow.points if each.rank]
     sent, delivered, sites = (LazyColumns(partial(_parts, unit, run, flow.flow, table), None) for table in TABLES)
     return FlowTrace(run, flow, sender, receiver, _link_rate(run, flows), link, hops, sites, sent, delivered)
 

@@ -28,4 +28,4 @@ def test_tcp_is_measured_at_its_ends() -> None:
 
 
 def test_a_relay_has_a_place_on_the_way() -> None:
-    assert (Point.hop(2), Point.hop(2).place, Point.SENDER.place) == ("hop-2", 2, None)
+    assert (Point.hop(2), Point.hop(2).rank, Point.SENDER.rank) == ("hop-2", 2, None)

@@ -46,7 +46,7 @@ class ChunkKey:
 class Checked:
     """A chunk that is what was sent, and belongs where it was sent to; its columns are checked when its trace is sealed."""
 
-    place: ChunkKey
+    key: ChunkKey
     content: bytes
     digest: bytes
     samples: int
@@ -88,30 +88,28 @@ def accept_chunks(unit: Unit, agent: str, chunks: Sequence[Checked], now: dateti
     In the place of a refused one is the error: ConflictError when the run is not this agent's, does not want chunks now, or
     holds another content there; InvalidError when it was not announced, or is too much. The others are stored all the same.
     """
-    run_id = chunks[0].place.run_id
-    known = uploads.find_uploads(unit, run_id, {chunk.place.flow for chunk in chunks}, agent)
+    run_id = chunks[0].key.run_id
+    known = uploads.find_uploads(unit, run_id, {chunk.key.flow for chunk in chunks}, agent)
     refused: list[DownlinkError | None] = []
     wanted: list[Checked] = []
     size = 0
     for chunk in chunks:
-        upload = known.get((chunk.place.flow, chunk.place.point))
+        upload = known.get((chunk.key.flow, chunk.key.point))
         refused.append(_refusal(upload, agent, chunk, size))
         if refused[-1] is None and upload and upload.is_wanted:
             wanted.append(chunk)
             size += len(chunk.content)
     new = trace_store.store_chunks(unit, [_row(chunk, now) for chunk in wanted])
     if new:
-        sizes = {
-            chunk.place.address: len(chunk.content) for chunk in reversed(wanted)
-        }  # of two at one address the first
+        sizes = {chunk.key.address: len(chunk.content) for chunk in reversed(wanted)}  # of two at one address the first
         uploads.note_stored(unit, run_id, agent, sum(sizes[address] for address in new), now)
     there = (
         {}
         if len(new) == len(chunks)
-        else trace_store.stored_digests(unit, run_id, [chunk.place.address for chunk in chunks])
+        else trace_store.stored_digests(unit, run_id, [chunk.key.address for chunk in chunks])
     )
     answers = [
-        refusal or _is_new(chunk, new, there, known.get((chunk.place.flow, chunk.place.point)))
+        refusal or _is_new(chunk, new, there, known.get((chunk.key.flow, chunk.key.point)))
         for chunk, refusal in zip(chunks, refused, strict=True)
     ]
     differing = [each for each in answers if isinstance(each, ConflictError) and each.code == DIFFERS]
@@ -128,7 +126,7 @@ def _record(unit: Unit, run_id: UUID, agent: str, refusal: ConflictError, now: d
 
 def _refusal(known: Upload | None, agent: str, chunk: Checked, size: int) -> DownlinkError | None:
     """Return why a chunk is not for this run, whatever is stored of it. size: of those before it that are to be stored with it."""
-    address = chunk.place
+    address = chunk.key
     if known is None or known.attempt != address.attempt:
         return ConflictError(
             "not_your_run",
@@ -150,19 +148,19 @@ def _is_new(
     chunk: Checked, new: set[Address], there: Mapping[Address, bytes], known: Upload | None
 ) -> bool | DownlinkError:
     """True the first time that a newly stored address is asked for; a repeat of what is stored is fine, anything else is not."""
-    if chunk.place.address in new:
-        new.remove(chunk.place.address)
+    if chunk.key.address in new:
+        new.remove(chunk.key.address)
         return True
-    if there.get(chunk.place.address) == chunk.digest:
+    if there.get(chunk.key.address) == chunk.digest:
         return False
     if known and not known.is_wanted:
         return ConflictError("chunk_unwanted", f"The run is {known.state} and takes no chunks now; poll for an order.")
-    where = f"Chunk {chunk.place.sequence} of flow {chunk.place.flow}, {chunk.place.point}"
+    where = f"Chunk {chunk.key.sequence} of flow {chunk.key.flow}, {chunk.key.point}"
     return ConflictError(DIFFERS, f"{where}, is already stored with different content.")
 
 
 def _row(chunk: Checked, now: datetime) -> dict[str, object]:
-    address = chunk.place
+    address = chunk.key
     return {
         "run_id": address.run_id, "flow": address.flow, "point": address.point, "sequence": address.sequence,
         "sha256": chunk.digest, "samples": chunk.samples, "packed": chunk.content, "stored_at": now,

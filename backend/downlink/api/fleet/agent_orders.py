@@ -86,7 +86,7 @@ def _prepare(facts: OrderFacts) -> PrepareOrder:
 
 def _relays_intcp(flows: Sequence[RunFlow], agent: str) -> bool:
     points = [flow.point_of(agent) for flow in flows if flow.kind == INTCP]
-    return any(point is not None and point.place for point in points)
+    return any(point is not None and point.rank for point in points)
 
 
 def _flow(flow: RunFlow, agent: str, facts: OrderFacts) -> FlowOrder:
@@ -102,7 +102,7 @@ def _flow(flow: RunFlow, agent: str, facts: OrderFacts) -> FlowOrder:
         sender=sender,
         receivers=[receiver],
         offer=Offer.model_validate(flow.offer) if flow.offer else None,
-        place=point.place if point else None,
+        place=point.rank if point else None,
         content=flow.content,
     )
     if flow.relays:

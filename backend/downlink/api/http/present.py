@@ -165,7 +165,7 @@ def _flow(row: RunFlow, details: RunDetails) -> dict[str, Any]:
         "detail": sender.detail or receiver.detail,
         "traces": {point: _trace(row.flow, point, row.announced_at(point), details) for point in ENDS},
         "proxy": details.proxies.get(row.flow),
-        "hops": [_hop(row, point, details) for point in row.points if point.place],
+        "hops": [_hop(row, point, details) for point in row.points if point.rank],
         "delivery": {
             half: _trace(row.flow, half, outcome, details) for half in HALVES if (outcome := row.announced_at(half))
         }
@@ -178,7 +178,7 @@ def _hop(row: RunFlow, point: Point, details: RunDetails) -> dict[str, Any]:
     outcome = row.outcomes.get(point)
     return {
         "point": point,
-        "agent": row.relays[(point.place or 1) - 1],
+        "agent": row.relays[(point.rank or 1) - 1],
         **{key: getattr(outcome, key, None) for key in ("app_bytes", "ended", "detail")},
         "trace": _trace(row.flow, point, outcome, details),
     }

@@ -131,7 +131,7 @@ class FlowOutcome(Announced):
 
     @property
     def is_at_relay(self) -> bool:
-        return self.point is not None and Point(self.point).place is not None
+        return self.point is not None and Point(self.point).rank is not None
 
 
 @final

@@ -36,7 +36,7 @@ class Point(str):
         return cls(f"hop-{rank}")
 
     @property
-    def place(self) -> int | None:
+    def rank(self) -> int | None:
         """Rank of a relay, from 1 at the sender's side; None at other points."""
         return int(self.removeprefix("hop-")) if self.startswith("hop-") else None
 
@@ -57,7 +57,7 @@ def trace_name(flow: int, point: str) -> str:
     """Return the name of a trace in words."""
     if point == Point.LINK:
         return "the link's log"
-    if rank := Point(point).place:
+    if rank := Point(point).rank:
         return f"flow {flow} at relay {rank}"
     if point in (Point.SENT, Point.DELIVERED):
         return f"flow {flow}'s delivery table ({point})"

@@ -57,7 +57,7 @@ def fields_of(point: Point) -> tuple[Field, ...]:
     """The fields that samples at this point may hold, in the order of the list."""
     if point == Point.LINK:
         return (fields()[TIME_FIELD], *link_fields().values())
-    is_hop = point.place is not None  # a flow comes in there and goes out: fields of both its ends
+    is_hop = point.rank is not None  # a flow comes in there and goes out: fields of both its ends
     return tuple(
         field
         for field in fields().values()

@@ -176,7 +176,7 @@ class RunFlow(Table):
         if table in HALVES:
             return HALVES[table]
         outcomes = self.outcomes.items() if self.kind == INTCP else ()
-        return next((point for point, outcome in outcomes if point.place and outcome.sites), None)
+        return next((point for point, outcome in outcomes if point.rank and outcome.sites), None)
 
     @property
     def outcomes(self) -> Mapping[Point, FlowOutcome]:
