@@ -199,8 +199,11 @@ def _contenders(unit: Unit, heads: Sequence[Head], now: datetime) -> list[Conten
     )
     limited = {id_: spec for id_, spec in specs.items() if spec.limits.bytes is not None}
     used, opened, beside = volumes.used_bytes(unit, limited), *_reserved(unit, limited)
-    known = link_store.domain_links(unit, names)
     allowances = link_store.allowances(unit, names, now)
+    # What a run may carry matters where something limits it.
+    known = link_store.domain_links(
+        unit, {head.turn.link for head in heads if head.queue[0] in limited} | allowances.keys()
+    )
     zones = link_store.zones(unit, {head.turn.link for head in heads if specs[head.queue[0]].timetable.hours})
     since = heartbeats.find_watched_since(unit, now)
 

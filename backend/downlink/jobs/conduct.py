@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import time
@@ -56,6 +57,7 @@ def run_conductor(settings: Settings) -> None:
     send = Mailbox(_sender(settings))
     units = open_units_in_turn(settings.database, LOCK, send, stop.wait)
     source = settings.weather_source
+    gc.freeze()  # what is loaded stays: a pass over many runs would look through it again and again
     try:
         while not stop.wait(0):
             with span("tick", settings):

@@ -89,7 +89,7 @@ def decide_line(contenders: Sequence[Contender], held: Mapping[str, bool], now: 
         begun = opened[each.campaign_id]
         open_bytes = each.state.open_bytes + sum(begun.values())
         beside = {link: most for link, most in each.state.beside.items() if link not in begun}
-        state = replace(each.state, held=dict(taken), open_bytes=open_bytes, beside=beside)
+        state = replace(each.state, held=taken, open_bytes=open_bytes, beside=beside)
         turn = decide_turn(each.run, each.campaign, state, now)
         wanted = _kept_for(each, held, now)
         if isinstance(turn, Lease):
@@ -127,7 +127,8 @@ def _kept_for(each: Contender, held: Mapping[str, bool], now: datetime) -> tuple
         return ()
     agents = {
         name: replace(view, status=AgentStatus.IDLE, last_seen_at=now) if AGENT + name in held else view
-        for name, view in each.state.agents.items()
+        for name in each.run.agents
+        if (view := each.state.agents.get(name))
     }
     turn = decide_turn(each.run, each.campaign, replace(each.state, held={}, agents=agents), now)
     return turn.claims if isinstance(turn, Lease) else ()
