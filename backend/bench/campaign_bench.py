@@ -15,6 +15,7 @@ from sqlalchemy import Engine, text
 
 from bench.database import Opened, database
 from bench.polls_bench import add_agents, tick
+from bench.queries import Replay, in_queries
 from bench.rows import Row, show
 from bench.timing import timed_s
 from downlink.actions.campaigns.cancellation import finish_cancelled
@@ -36,7 +37,7 @@ class Size:
 
 FULL, TINY = Size(many=20_000, some=1_000), Size(many=60, some=4)
 MANY, SOME = (f"campaign of {runs:,} runs" for runs in (FULL.many, FULL.some))
-LOOK = "<= 2"
+LOOK, LOOKS = "<= 5", 5
 PATIENCE_S = 900
 LINK = {
     "name": "l", "orbit": "GEO", "nominal_rate_bps": 10**8, "base_rtt_ms": 600, "receiver": "a0", "senders": ["a1"],
@@ -52,54 +53,64 @@ CHANGES = (
 
 
 def rows(size: Size, opened: Opened = database) -> Iterator[Row]:
-    with opened() as (home, _, units):
+    with opened() as (home, url, units):
         add_agents(units, 2)
         tick(units)
         with running_api(home, units) as api:
             api.client.timeout = PATIENCE_S
             api.client.post(f"{API}/links", json=LINK).raise_for_status()
             yield from cancelled(api, units, size.some)
-            yield from of_many(api, units, size.many)
+            yield from of_many(api, units, Replay(url), size.many)
 
 
 def cancelled(api: ApiProcess, units: UnitFactory, runs: int) -> Iterator[Row]:
     some = launched(api, runs)
     plain_s = changed_s(units.engine, some)
     cancel_s = timed_s(lambda: post(api, f"/campaigns/{some}/cancel"))
-    yield from told(SOME, "cancel", cancel_s, "<= 1", plain_s, "peer: the same rows changed by three statements")
+    yield from beside(SOME, "cancel", cancel_s, plain_s, "<= 4", "peer: the same rows changed by three statements")
 
 
-def of_many(api: ApiProcess, units: UnitFactory, runs: int) -> Iterator[Row]:
+def of_many(api: ApiProcess, units: UnitFactory, replay: Replay, runs: int) -> Iterator[Row]:
     file = campaign_file(runs)
-    yield from told(MANY, "preview", timed_s(lambda: post(api, "/campaigns/preview", campaign=file)), LOOK)
+    preview_s = timed_s(lambda: post(api, "/campaigns/preview", campaign=file))
     many = made(api, runs)
     launch_s = timed_s(lambda: launch(api, many))
-    plain_s = inserted_s(units.engine, many, runs)
+    yield Row(f"{MANY}: preview", preview_s, "s", launch_s, "<= 0.5", "peer: its launch")
     remark = "peer: copies of the rows inserted by one statement a table"
-    yield from told(MANY, "launch", launch_s, "<= 15", plain_s, remark)
-    yield from looked_at(api, many, runs)
-    plain_s = read_s(units.engine, many)
+    yield from beside(MANY, "launch", launch_s, inserted_s(units.engine, many, runs), "<= 4", remark)
+    yield from looked_at(api, replay, many, runs)
     table_s = timed_s(partial(get, api, many, "/runs.csv"))
-    yield from told(MANY, "runs.csv", table_s, "<= 10", plain_s, "peer: SELECT of the rows")
-    yield from told(MANY, "cancel", timed_s(lambda: post(api, f"/campaigns/{many}/cancel")), LOOK)
-    with units() as unit:
-        yield from told(
-            MANY, "cancel, each further thousand", timed_s(lambda: finish_cancelled(unit, read_clock())), LOOK
-        )
-        while left_of_cancelled(unit):
-            finish_cancelled(unit, read_clock())
-    yield from told(MANY, "delete", timed_s(lambda: delete(api, many)), LOOK)
-    yield from told(MANY, "delete, each part", timed_s(lambda: delete_part(units, many)), LOOK)
+    yield from beside(MANY, "runs.csv", table_s, read_s(units.engine, many), "<= 10", "peer: SELECT of the rows")
+    yield from taken_away(api, units, many)
 
 
-def looked_at(api: ApiProcess, campaign: str, runs: int) -> Iterator[Row]:
+def looked_at(api: ApiProcess, replay: Replay, campaign: str, runs: int) -> Iterator[Row]:
     """Measure the requests of a campaign's page."""
     pages = {
         "page": "", "what it does now": "/now", "first 50 runs": "/runs?limit=50", "last 50 runs": f"/runs?limit=50&offset={runs - 50}",
         "day strip": "/day", "circumstances": "/circumstances",
     }  # fmt: skip
     for name, path in pages.items():
-        yield from told(MANY, name, timed_s(partial(get, api, campaign, path)), LOOK)
+        value_s, alone_s = replay.beside(partial(get, api, campaign, path), f"{API}/campaigns/{campaign}{path}", LOOKS)
+        yield Row(f"{MANY}: {name}", value_s, "s", alone_s, LOOK, "peer: its queries alone")
+
+
+def taken_away(api: ApiProcess, units: UnitFactory, campaign: str) -> Iterator[Row]:
+    """Cancel the campaign and delete it: each order ends or removes one part, and the tick or a worker the others."""
+    cancel_s = timed_s(lambda: post(api, f"/campaigns/{campaign}/cancel"))
+    with units() as unit, in_queries(units.engine) as spent:
+        further_s = timed_s(lambda: finish_cancelled(unit, read_clock()))
+    yield Row(f"{MANY}: cancel", cancel_s, "s", further_s, "<= 3", "peer: each further thousand")
+    alone = "peer: its queries alone"
+    yield Row(f"{MANY}: cancel, each further thousand", further_s, "s", spent.seconds, "<= 3", alone)
+    with units() as unit:
+        while left_of_cancelled(unit):
+            finish_cancelled(unit, read_clock())
+    delete_s = timed_s(lambda: delete(api, campaign))
+    with in_queries(units.engine) as spent:
+        part_s = timed_s(lambda: delete_part(units, campaign))
+    yield Row(f"{MANY}: delete", delete_s, "s", part_s, "<= 2", "peer: each part")
+    yield Row(f"{MANY}: delete, each part", part_s, "s", spent.seconds, "<= 2", alone)
 
 
 def campaign_file(runs: int) -> dict[str, object]:
@@ -179,14 +190,11 @@ def read_s(engine: Engine, campaign: str) -> float:
         return timed_s(lambda: connection.execute(query, {"id": campaign}).all())
 
 
-def told(
-    campaign: str, what: str, taken_s: float, goal: str | None = None, plain_s: float | None = None, remark: str = ""
-) -> Iterator[Row]:
-    """One row for the time, and, where there is a peer, one for the time beside it."""
+def beside(campaign: str, what: str, taken_s: float, plain_s: float, goal: str, remark: str) -> Iterator[Row]:
+    """Yield one row for the time, and one for the time beside the database's."""
     name = f"{campaign}: {what}"
-    yield Row(name, taken_s, "s", goal=goal)
-    if plain_s is not None:
-        yield Row(f"{name}, beside the database", taken_s, "s", plain_s, remark=remark)
+    yield Row(name, taken_s, "s")
+    yield Row(f"{name}, beside the database", taken_s, "s", plain_s, goal, remark)
 
 
 if __name__ == "__main__":

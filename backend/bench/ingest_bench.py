@@ -54,7 +54,6 @@ FULL = Size(rounds=5, single=80, bundled=416)  # the latter four requests from e
 TINY = Size(rounds=1, single=2, bundled=8)
 CLIENTS = 2
 BUNDLE_BYTES, BUNDLE_CLIENTS = 2 * 2**20, 4  # as an agent sends them that gets through quickly (agents/internal/agent)
-FAST = 1500  # chunks/s
 CAMPAIGN = """
 name: Ingest
 links: [bench]
@@ -274,11 +273,9 @@ def rows(size: Size) -> Iterator[Row]:
 
 
 def ingest_row(rates: dict[str, float], chunk_kb: float) -> Row:
-    """Either of two goals: so many a second, or half of what the database alone stores."""
-    remark = f"{rates['bundle'] * MAX_SAMPLES / 1e6:.2f} M samples/s, {chunk_kb:.0f} kB a chunk"
+    remark = f"peer: what the database alone stores; {rates['bundle'] * MAX_SAMPLES / 1e6:.2f} M samples/s, {chunk_kb:.0f} kB a chunk"
     remark += f"; {rates['bundle'] / rates['bare']:.2f} of a bare PUT"
-    peer, goal = (None, f">= {FAST}") if rates["bundle"] >= FAST else (rates["copy"], ">= 0.5")
-    return Row("chunk ingest, many a request", rates["bundle"], "chunks/s", peer, goal, remark)
+    return Row("chunk ingest, many a request", rates["bundle"], "chunks/s", rates["copy"], ">= 0.5", remark)
 
 
 if __name__ == "__main__":

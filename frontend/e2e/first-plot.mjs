@@ -1,7 +1,8 @@
 /**
  * How long a browser without a cache takes to the first chart of a page over a link as those that are measured: 600 ms and 20 Mb/s.
  *   node e2e/first-plot.mjs --base-url URL --username U --password P --path /campaigns/ID [--times 3] [--latency-ms 600] [--rate-mbps 20] [--list]
- * Prints one JSON line a visit: {seconds, script_kb, style_kb, requests}, all until the chart was there. --list names the files as well.
+ * Prints one JSON line a visit: {seconds, script_kb, style_kb, requests, text_s, pipe_s}, all until the chart was there. text_s: until the
+ * page had a heading. pipe_s: what the same bytes and two ways there and back take of the link. --list names the files as well.
  */
 import { parseArgs } from 'node:util'
 import { launchBrowser } from './browser.mjs'
@@ -54,12 +55,15 @@ async function visitCold(storageState) {
     if (file) file.bytes = encodedDataLength
   })
   await page.goto(new URL(String(values.path), baseUrl).href, { waitUntil: 'commit' })
+  await page.locator('h1').first().waitFor({ timeout: PATIENCE_MS })
+  const text_s = (performance.now() - began) / 1000
   await page.locator('svg path.recharts-line-curve').first().waitFor({ timeout: PATIENCE_MS })
   const seconds = (performance.now() - began) / 1000
   const all = [...files.values()]
   await context.close()
   if (values.list) for (const { at, type, url, bytes } of all) console.error(`${at} ms ${type} ${bytes} ${new URL(url).pathname}`)
+  const pipe_s = (2 * Number(values['latency-ms'])) / 1000 + all.reduce((sum, { bytes }) => sum + bytes, 0) / throughput
   /** @param {string} kind */
   const kilobytes = (kind) => all.filter(({ type }) => type === kind).reduce((sum, { bytes }) => sum + bytes, 0) / 1000
-  return { seconds, script_kb: kilobytes('Script'), style_kb: kilobytes('Stylesheet'), requests: all.length }
+  return { seconds, script_kb: kilobytes('Script'), style_kb: kilobytes('Stylesheet'), requests: all.length, text_s, pipe_s }
 }
