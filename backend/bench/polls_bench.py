@@ -56,7 +56,7 @@ TINY = Size((10, 10), wait_s=0.2, settle_s=0.2, watched_s=0.2, ready_s=0.1, tick
 POLL = "<= 4"
 STEP_S = 0.1
 PATIENCE_S = 60
-"""How long a first answer and an order may take to come at all."""
+"""Time within which a first answer and an order must come."""
 
 
 @dataclass

@@ -6,7 +6,6 @@ Each command imports what it needs when it runs, so that `downlink --help` and t
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -25,8 +24,8 @@ from downlink.cli.imports import import_command
 from downlink.cli.output import note, print_json, say
 from downlink.cli.quick import quick_command
 from downlink.cli.retention import storage_command
-from downlink.domain.errors import DownlinkError, InvalidError, UnavailableError
-from downlink.services import EXIT_STATUS, read_settings
+from downlink.domain.errors import InvalidError, UnavailableError
+from downlink.services import read_settings
 from downlink.stack import commands as stack_commands
 
 if TYPE_CHECKING:
@@ -260,14 +259,8 @@ def create_token(
 
 
 def run() -> None:
-    """Entry point: expected failures become a sentence on standard error and an exit status (docs/cli.md)."""
-    try:
-        app()
-    except DownlinkError as error:
-        note(f"downlink: {error.message}")
-        sys.exit(EXIT_STATUS.get(type(error), 1))
-    except KeyboardInterrupt:
-        sys.exit(130)
+    """Run the command line."""
+    services.run(app)
 
 
 if __name__ == "__main__":

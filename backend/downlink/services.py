@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -16,6 +17,7 @@ from downlink.domain.errors import (
     NotFoundError,
     UnavailableError,
 )
+from downlink.domain.text import without_controls
 
 if TYPE_CHECKING:
     from downlink.process.settings import Settings
@@ -105,16 +107,16 @@ def conductor() -> None:
     _leave()
 
 
-def run(name: str) -> None:
-    """Run one of the processes; an expected failure ends it as it ends the command of that name."""
+def run(command: Callable[[], object], program: str = "downlink") -> None:
+    """Run a program: expected failures become a sentence on standard error and an exit status (docs/cli.md)."""
     try:
-        {"api": api, "worker": worker, "conductor": conductor}[name]()
+        command()
     except DownlinkError as error:
-        print(f"downlink: {error.message}", file=sys.stderr)
+        print(without_controls(f"{program}: {error.message}", but="\n\t"), file=sys.stderr)
         sys.exit(EXIT_STATUS.get(type(error), 1))
     except KeyboardInterrupt:
         sys.exit(130)
 
 
 if __name__ == "__main__":
-    run(sys.argv[1])
+    run({"api": api, "worker": worker, "conductor": conductor}[sys.argv[1]])

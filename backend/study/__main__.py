@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from downlink.cli.client import Access, Client
-from downlink.cli.output import note, say
-from downlink.domain.errors import DownlinkError, UnavailableError
-from downlink.services import EXIT_STATUS
+from downlink.cli.output import say
+from downlink.domain.errors import UnavailableError
+from downlink.services import run
 from downlink.stack.commands import greet, until_interrupted
 from downlink.stack.demo import make_paths
 from downlink.stack.launcher import running
@@ -136,16 +135,5 @@ def run_command(
             raise typer.Exit(1)
 
 
-def run() -> None:
-    """Entry point: expected failures become a sentence on standard error and an exit status (docs/cli.md)."""
-    try:
-        app()
-    except DownlinkError as error:
-        note(f"study: {error.message}")
-        sys.exit(EXIT_STATUS.get(type(error), 1))
-    except KeyboardInterrupt:
-        sys.exit(130)
-
-
 if __name__ == "__main__":
-    run()
+    run(app, "study")

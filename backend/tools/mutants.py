@@ -30,9 +30,11 @@ from cosmic_ray.plugins import get_operator, operator_names
 BACKEND = Path(__file__).resolve().parents[1]
 ROOMS = ("analysis", "domain", "codec")
 SEEN_BY = {"analysis": ("analysis",), "codec": ("codec", "analysis"), "domain": ("domain", "codec", "analysis")}
-"""Whose tests can notice a change of a room: the domain imports nothing, analysis and codec import it, and nobody analysis."""
+"""Rooms whose tests can notice a change of a room: the domain imports nothing, analysis and codec import it, and
+nobody imports analysis."""
 LEAN = ("--noconftest", "-p", "pytest_asyncio.plugin", "-p", "pytest_timeout", "-p", "tests.fixtures.properties")
-"""These rooms need no servers, and what the suite's conftest.py and the other plugins import takes longer than most tests."""
+"""Options for rooms that need no servers: what the suite's conftest.py and the other plugins import takes longer
+than most tests."""
 QUICK = ("-m", "not verify")
 """The quick proof, which conftest.py would select: what has a mark of the long one measures, or takes long."""
 PASSED, NOTHING_RAN = 0, 5

@@ -22,7 +22,8 @@ from tools.steps_shown import Show, shown_on
 FOLDER = Path(".cache/steps")
 PERIOD_S = 0.05
 STOP_S = 15.0
-"""How long a step that is asked to end may take: to put a host back, to stop servers. A step of the terminal has longer."""
+"""Time that a step may take after it is asked to end: to put a host back, to stop servers. A step of the terminal
+has longer."""
 INTERRUPTED = 130
 
 

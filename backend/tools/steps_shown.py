@@ -10,7 +10,7 @@ from typing import Protocol, TextIO
 TAIL_LINES = 20
 BAR_WIDTH = 24
 ALMOST = 0.95
-"""Where a bar stops until its step has ended: usual seconds are a guess."""
+"""Share at which a bar stops until its step has ended: usual seconds are a guess."""
 NAME_WIDTH = 14
 
 

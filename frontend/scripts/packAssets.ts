@@ -10,7 +10,7 @@ const LEAST_BYTES = 1000
 
 /**
  * A brotli and a gzip copy beside each hashed file of text, as small as they get: the server sends them as they are
- * (backend/downlink/api/http/dashboard.py). Files without a hash in their name may be written anew, and have none.
+ * (backend/downlink/api/http/dashboard.py). Files without a hash in their name may be replaced, and have none.
  */
 export function packAssets(): Plugin {
   return {

@@ -331,7 +331,7 @@ func (w *way) requireNextRun(t *testing.T, transport protocol.Transport) {
 	}
 }
 
-// cutLastHop for a while, which delays the run, and for good, which ends the next one.
+// cutLastHop for a while, which delays the run, and permanently, which ends the next one.
 func (w *way) cutLastHop(t *testing.T, transport protocol.Transport) {
 	t.Helper()
 	lastRelay := w.processes[len(w.processes)-2]

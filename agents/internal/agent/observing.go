@@ -138,7 +138,7 @@ func (a *Agent) mustHold(ctx context.Context, now time.Time) bool {
 	return false
 }
 
-// sendSome sends what one call takes; it is broken off when a run begins. What the server refuses for good is dropped.
+// sendSome sends what one call takes; it is broken off when a run begins. What the server refuses permanently is dropped.
 func (a *Agent) sendSome(ctx context.Context, store *observe.Store) (more bool, err error) {
 	next := store.Next()
 	if len(next) == 0 {

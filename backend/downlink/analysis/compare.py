@@ -16,7 +16,7 @@ SIGNIFICANCE = 0.05
 MAX_EXACT_FLIPS = 2**14
 """Up to 14 cycles every pattern of signs is tried; beyond, so many are drawn."""
 MAX_AT_ONCE = 64
-"""So many questions times the patterns of signs are in memory at once: 8 MB."""
+"""Questions whose patterns of signs are in memory at once: 8 MB."""
 MIN_OUTLIER_VALUES = 5
 """The deviation of fewer values says more of chance: two of three that lie close make the third an outlier."""
 OUTLIER_SCORE = 3.5

@@ -30,7 +30,7 @@ from downlink.domain.results.blockdelay import (
 
 Columns = Mapping[str, Ints]
 WHOLE_BLOCKS = 1 << 16
-"""Those from the beginning that all have a row; of later ones each row represents several (decision 0197)."""
+"""Blocks from the beginning that all have a row; of later ones each row represents several (decision 0197)."""
 ERROR_MS = 5.0
 ERROR_SHARE = 0.1
 """A clock's error that is above both of these, in ms and of the delay, leaves no delay to speak of."""

@@ -23,7 +23,7 @@ Values = list[float | None]
 
 STEPS_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 300.0, 1_800.0)
 MOST_STEPS = 300
-"""Of a hop: more than a small chart shows."""
+"""Steps of a hop at most: more than a small chart shows."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from downlink.analysis.values import RunValues
 from downlink.domain.results.metric import LEAST, LINKED, LOST, MOST
 
 THE_LINK = 0
-"""In place of a flow's number, in values and comparisons of what the link itself did."""
+"""Number in place of a flow's, in values and comparisons of what the link itself did."""
 LINKED_MOST, LOST_MOST = (np.array([MOST.get(name, np.inf) for name in names]) for names in (LINKED, LOST))
 
 

@@ -16,7 +16,7 @@ from downlink.domain.traces.sample import WAYS, WayName
 
 """Why a link loses packets. Thinned acknowledgements are no loss to their flow: later ones say the same."""
 DRAWN_STEPS = 1_200
-"""More than a screen shows."""
+"""Steps that are drawn at most: more than a screen shows."""
 
 Ints = NDArray[np.int64]
 

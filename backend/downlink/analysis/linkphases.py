@@ -20,7 +20,7 @@ WAY = "down"
 CONGESTION = ("queue_full", "early_drop")
 """Losses that a flow brings about by filling the hop's queue."""
 OTHER = ("random_loss", "outage", "handover")
-"""Those that come whatever is sent."""
+"""Causes of loss that come whatever is sent."""
 MOVING = "path_change"
 """One more of these, on links along a path trace alone; it counts in the sum of them and has no value of its own."""
 SLACK_S = 0.1

@@ -17,7 +17,7 @@ from downlink.analysis.intervals import CONFIDENCE, RESAMPLES, resample_weights
 from downlink.analysis.sketch import Sketch, middles
 
 SLACK = 1e-9
-"""Of all values: sums of drawn shares are off by a last digit."""
+"""Tolerance as a share of all values: sums of drawn shares are off by a last digit."""
 
 
 @dataclass(frozen=True)

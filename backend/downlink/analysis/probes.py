@@ -9,7 +9,7 @@ from downlink.analysis.series import COUNTED, Columns, FlowSeries, RttSamples
 from downlink.domain.results.metric import QUANTITIES
 
 RTT_FIELD = "probe_rtt_us"
-"""Of the sender's trace: -1 for a probe of which nothing came back."""
+"""Field of the sender's trace: -1 for a probe without an answer."""
 USED_FIELDS = ("elapsed_us", RTT_FIELD)
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 
 MARKS = 200
-"""So many amounts of bytes are compared at most, evenly over the flow."""
+"""Amounts of bytes that are compared at most, evenly over the flow."""
 QUICK = 1 / 3
 """A handshake of less than this part of the path's least round trip was not answered by the far end."""
 FULL = 2 / 3

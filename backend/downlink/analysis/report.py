@@ -30,12 +30,12 @@ from downlink.domain.results.metric import LEAST, METRICS, MOST, PHASES, QUANTIT
 THROUGHPUT = METRICS.index("throughput_bps")
 STEADY = PHASES.index("steady")
 OBJECT_TIMES = ("object_times", "requested_object_times", "received_object_times")
-"""Until the sender knows that N MB have arrived: from the flow's first data byte, and from its connection request (set-up
-included); until the receiver has them, from its request."""
+"""Times until the sender knows that N MB have arrived: from the flow's first data byte, and from its connection request
+(set-up included); until the receiver has them, from its request."""
 MAX_SHOWN_RUNS = 4
 """Up to so many runs the series of each are in the report: they say more than an interval of so few."""
 PAYLOAD_RATIO = 1448 / 1500
-"""What a nominal rate leaves for data: packets of 1,500 bytes with IPv4, TCP and timestamps."""
+"""Share that a nominal rate leaves for data: packets of 1,500 bytes with IPv4, TCP and timestamps."""
 QUANTITIES_MOST = np.array([MOST.get(name, np.inf) for name in QUANTITIES])
 METRICS_MOST = np.array([MOST.get(name, np.inf) for name in METRICS])
 

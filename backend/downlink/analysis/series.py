@@ -15,12 +15,12 @@ Columns = Mapping[str, Ints]
 
 COUNTED = ("delivered_bytes", "acked_bytes", "sent_bytes", "retransmitted_bytes", "probes_sent", "probes_lost")
 ACK_FIELD = "ack_rtt_us"
-"""Only traces with a row for every ACK have it."""
+"""Field that only traces with a row for every ACK have."""
 USED_FIELDS = (
     "elapsed_us", "snd_mss_bytes", "delivered_segments", "acked_bytes", "sent_bytes", "retransmitted_bytes", ACK_FIELD, "rtt_us",
     "snd_wnd_bytes", "cwnd_segments", "unacked_segments",
 )  # fmt: skip
-"""What a sender's series is made of."""
+"""Fields that a sender's series is made of."""
 
 
 @dataclass(frozen=True)

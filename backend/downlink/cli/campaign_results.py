@@ -225,4 +225,4 @@ def reanalyse(campaign: Which, as_json: AsJson = False) -> None:
 
 
 COMMANDS = (export, figure, table, reproduction, delays, rates, sweep, reanalyse)
-"""Of `downlink campaigns`, in the order of its help."""
+"""Commands of `downlink campaigns`, in the order of its help."""

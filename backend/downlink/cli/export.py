@@ -14,7 +14,7 @@ TABLES = (
     "proxies.csv", "delays.csv", "fairness.csv", "statistics.csv", "outliers.csv", "reproduction.csv",
 )  # fmt: skip
 ANSWERS = ("report", "delays", "rates")
-"""What is no table: the report, and the distributions of delays and rates over all runs."""
+"""Answers that are no table: the report, and the distributions of delays and rates over all runs."""
 
 
 def export_folder(client: Client, campaign: str, folder: Path) -> Iterator[Path]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".dlpath"
 LEFT_OUT = "left_out"
-"""What a header's `asked` says of the satellites that could not be used."""
+"""Key of a header's `asked` that counts the satellites that could not be used."""
 Elements = Annotated[
     Path | None, typer.Option("--elements", help="File of element sets (TLE, or OMM as CSV, XML or JSON)")
 ]

@@ -8,7 +8,7 @@ from typing import Any
 from downlink.cli.output import moment, say
 
 SIGNS = {"ok": "ok  ", "note": "LOOK", "bad": "BAD ", "unknown": "?   "}
-"""As wide as each other; `ok` and `BAD` are those of `downlink-agent doctor`."""
+"""Signs of equal width; `ok` and `BAD` are those of `downlink-agent doctor`."""
 
 
 def print_hosts(hosts: Sequence[dict[str, Any]]) -> None:

@@ -144,7 +144,7 @@ LINK_COLUMNS: dict[str, Callable[[Row], str]] = dict(
         _of_link("overall", "link_loss_percent", 3),
     )
 )
-"""Of links that were logged."""
+"""Columns of links that were logged."""
 
 
 def _group(row: Row) -> Group:

@@ -59,7 +59,7 @@ CORRELATIONS: list[Column] = [
     ("", lambda k: k["why"]),
 ]
 PART_CHARACTERS = 300_000
-"""Of one call: three bytes for a character at most, and a MiB for a body."""
+"""Characters of one call: each has at most three bytes, and a body at most a MiB."""
 OfLink = Annotated[str, typer.Option("--link", help="A link by name")]
 
 

@@ -18,7 +18,7 @@ MAX_TEXT_BYTES = 256 * 2**10
 _TEXT = "tag:yaml.org,2002:str"
 MAX_DEPTH = 20
 READ_DEPTH = MAX_DEPTH + 5
-"""From here on a text is not even read; what is a little deeper is refused with its place."""
+"""Depth from which a text is not even read; what is a little deeper is refused with its place."""
 
 
 def parse_campaign(text: str) -> Campaign:

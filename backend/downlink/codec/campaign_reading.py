@@ -25,7 +25,7 @@ Loc = Sequence[int | str]
 
 MOST_PROBLEMS = 100
 MOST_NODES = 10_000
-"""Of keys and values; the largest file among the examples has 661. Reading takes time for each."""
+"""Keys and values at most, since each takes time to read; the largest file among the examples has 661."""
 TOO_MANY_NODES = f"A campaign file has at most {MOST_NODES} keys and values."
 
 
@@ -89,7 +89,7 @@ def _judged(data: Mapping[str, Any]) -> Campaign | list[Problem]:
 
 
 FORMS = ("list[", "dict[")
-"""How pydantic names the forms that a value of `vary` may have, within a place."""
+"""Names that pydantic gives, within a place, to the forms that a value of `vary` may have."""
 
 
 def _is_other_form(error: ErrorDetails) -> bool:

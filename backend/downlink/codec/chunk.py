@@ -23,7 +23,7 @@ MAX_PACKED_BYTES = 4 * 2**20
 MAX_UNPACKED_BYTES = 32 * 2**20
 MAX_SAMPLES = 5_000
 PART_CHUNKS = 16
-"""Of a sealed trace in one part, at most."""
+"""Chunks of a sealed trace in one part, at most."""
 MAX_HEADER_BYTES = 64 * 2**10
 HEAD_BYTES = 4 * 2**10  # most headers are shorter
 MAX_ATTEMPT = 1_000

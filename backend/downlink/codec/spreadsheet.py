@@ -13,7 +13,8 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 DIGITS = 15
 """A spreadsheet keeps so many of a number, and rounds the others away without a word."""
 NO_THRESHOLD = {"ssthresh_segments": "2147483647"}
-"""What a kernel writes for a slow-start threshold that was never set: an empty cell here, which no mean counts."""
+"""Value that a kernel writes for a slow-start threshold that was never set: an empty cell here, which no mean
+counts."""
 
 
 class Spreadsheet:

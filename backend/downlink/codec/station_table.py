@@ -18,14 +18,14 @@ from downlink.domain.links.observation import Observation
 from downlink.domain.partial import LeftOut
 
 MISSING = ("", "na", "n/a", "nan", "nil", "none", "null", "-", "--", "---", "----", "m", "///", "*", "x")
-"""How stations write that they have no value."""
+"""Texts that stations write for a missing value."""
 TRACE = ("T", "t")
 PRECIPITATION = ("weather.rain_mm_per_h", "weather.snow_mm_per_h")
 """Stations write T for a trace: less than they can measure."""
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 """Python's own reading takes `1_000`, and digits of other scripts."""
 DECIMAL_COMMA = re.compile(r"[+-]?(0,[0-9]+|[0-9]+,([0-9]{1,2}|[0-9]{4,})|[0-9]{4,},[0-9]+)")
-"""In quotes between commas. `1,013` may be a thousand and thirteen."""
+"""Numbers with a decimal comma, in quotes between commas. `1,013` may be a thousand and thirteen."""
 
 
 @dataclass(frozen=True, slots=True)

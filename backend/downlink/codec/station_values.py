@@ -12,12 +12,12 @@ from downlink.domain.links.observation import BOUNDS, MOST, SENTINELS, fault_of
 from downlink.domain.partial import MOST_NAMED
 
 RARE = ("weather.rain_mm_per_h", "weather.snow_mm_per_h", "weather.wind_m_per_s")
-"""Of these some sentinels lie within what was seen once somewhere on Earth."""
+"""Quantities of which some sentinels lie within what was once measured somewhere on Earth."""
 MOST_REFUSED = 100
 MOST_FLAGS = 20
 SENTINEL = "how many stations write that they have no value"
 SHARE = 0.5
-"""Of a sentinel that another value must reach for it to be a value like others."""
+"""Share of a sentinel that another value must reach for the sentinel to be a value like others."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

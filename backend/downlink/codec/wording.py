@@ -66,7 +66,7 @@ WORDS: Mapping[str, str] = {
     "union_tag_invalid": "must have one of {expected_tags} as its {discriminator}",
     "union_tag_not_found": "lacks its {discriminator}; give it",
 }
-"""By pydantic's types of errors: those that our schemas can raise, as a test makes sure."""
+"""Words for pydantic's types of errors: those that our schemas can raise, as a test makes sure."""
 OTHERS = "is not what is taken here; compare it with the documentation"
 KINDS: Mapping[type, str] = {
     type(None): "null",

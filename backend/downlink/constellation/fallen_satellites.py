@@ -19,7 +19,7 @@ EACH_US = 60_000_000
 AT_ONCE = 200
 """Satellites that are computed together: of a week's minutes they take 100 MB."""
 MARGIN_KM = 10.0
-"""By how much a radius may change between two looks, with room to spare: a header's radii have a margin too."""
+"""Change of a radius between two looks at most, with room to spare: a header's radii have a margin too."""
 
 
 def without_lost(orbits: Orbits, start: datetime, duration_us: int) -> Orbits:

@@ -13,7 +13,7 @@ from downlink.constellation.orbits import Floats, Grid, Whole
 
 LEAST_ISL_RADIUS_KM = 6378.137 + 80.0
 NOWHERE = -9999
-"""What dijkstra says of a node that nothing leads to."""
+"""Predecessor that dijkstra gives a node without any."""
 
 Nodes = tuple[int, ...]
 """A path from the first station (-1) over satellites to the last station."""

@@ -10,7 +10,7 @@ from downlink.constellation.orbits import Floats, Whole
 
 FINE_US = 1_000_000
 MOST_ERROR_NS = 850.0
-"""At the fine times. Between these a delay of LEO bends by less than 100 ns in a second."""
+"""Error at the fine times at most. Between these a delay of LEO bends by less than 100 ns in a second."""
 LEAST_SHARE = 0.05
 
 

@@ -26,7 +26,7 @@ LABELS = {
     "ELEMENT_SET_NO": "0",
     "REV_AT_EPOCH": "0",
 }
-"""What names a satellite or its element set, and moves nothing."""
+"""Fields that name a satellite or its element set, and move nothing."""
 NUMBERS = (
     "MEAN_MOTION", "ECCENTRICITY", "INCLINATION", "RA_OF_ASC_NODE", "ARG_OF_PERICENTER", "MEAN_ANOMALY", "BSTAR",
     "MEAN_MOTION_DOT", "MEAN_MOTION_DDOT",

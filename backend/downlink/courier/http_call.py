@@ -17,7 +17,7 @@ from downlink.courier.deadline import within
 from downlink.domain.notices.delivery import Address, Networks, is_named, may_be_called
 
 LONGEST_S = 10.0
-"""From the look at the name to the end of what is read of the answer, all tries of addresses included."""
+"""Time from the look at the name to the end of the answer's reading, all tries of addresses included."""
 MOST_ADDRESSES = 3
 Resolve = Callable[[str, int], list[Address]]
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from downlink.courier.deadline import within
 from downlink.domain.notices.delivery import Message, Outcome
 
 LONGEST_S = 20.0
-"""From the look at the name to the word that the mail is taken, which servers give after they have searched it."""
+"""Time from the look at the name until the mail is accepted; servers search it before."""
 PERMANENT = 500
 PORTS = {"starttls": 587, "tls": 465, "none": 25}
 

@@ -25,7 +25,8 @@ from downlink.courier.deadline import within
 from downlink.domain.errors import DeniedError, UnavailableError
 
 LONGEST_S = 10.0
-"""Of one call, from the look at the name to the end of the answer; and of the wait for a call that somebody else has begun."""
+"""Time of one call, from the look at the name to the end of the answer; also of the wait for a call that another
+sign-in has begun."""
 MOST_BYTES = 2**20
 KEEP_S = 3600.0
 LEAST_KEEP_S = 60.0

@@ -41,4 +41,4 @@ class _Written:
 
 
 Moment = Annotated[datetime, _Written()]
-"""Of an answer."""
+"""A moment of an answer."""

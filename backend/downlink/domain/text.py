@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""What steers a terminal or turns the direction of a line, line breaks and tabs, and what is no character of its own."""
+"""Characters that steer a terminal or turn the direction of a line, line breaks, tabs, and code points that are no
+character of their own."""
 
 
 def is_storable(text: str) -> bool:

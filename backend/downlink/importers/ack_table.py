@@ -17,9 +17,9 @@ from downlink.importers.value_checks import MAX_SAMPLES
 
 RISING = {"now_us", "bytes_acked", "total_delv_B", "total_sent_B"}
 NO_VALUE = {b"", b"NA", b"N/A", b"NULL", b"NONE", b"-"}
-"""What R, databases and spreadsheets write into a cell without a value, in capitals."""
+"""Texts of a cell without a value as R, databases and spreadsheets write them, in capitals."""
 MOST_BAD = 0.01
-"""Of the rows: a file with more of them is of another form, or damaged throughout."""
+"""Share of rows that may be bad: a file with more of them is of another form, or damaged throughout."""
 MAX_ROW_BYTES = 65_536
 MAX_CELLS = 50_000_000
 """Eight bytes each once they are read, and a row of very many takes several times that meanwhile."""

@@ -16,9 +16,10 @@ MAX_VALUES = 8_000_000
 """Three days of `iperf3 -J` at a second. A value takes up to 150 bytes of memory, and may be written with three."""
 _REPORT = rb'\{(?=\s*+"start"\s*+:\s*+\{)'
 OPENING = re.compile(rb"^[ \t]*+\{|" + _REPORT, re.MULTILINE)
-"""What begins a document: a brace that begins a line, or iperf3's report, also behind other text: `^C{`, `run 2: {`."""
+"""Beginnings of a document: a brace that begins a line, or iperf3's report, also behind other text: `^C{`, `run 2:
+{`."""
 FRESH = re.compile(rb"^\{|" + _REPORT, re.MULTILINE)
-"""What begins one also where the document before it was cut off."""
+"""Beginnings that also count where the document before was cut off."""
 KEY = re.compile(rb'"[ \t]*+:[ \t]*+\Z')
 MAX_BLANKS = 64
 NO_TEXT = b" \t\r\n,[]"
@@ -45,8 +46,8 @@ NO_NUMBER = re.compile(
     rb"|(?P<power>\d[eE]) (?=\d)",
     re.IGNORECASE | re.DOTALL,
 )
-"""What C programs print for a number that is none (on Windows `-1.#IND`, `-nan(ind)`), outside of strings, and a power of ten
-whose plus sign was lost."""
+"""Texts that C programs print for a number that is none (on Windows `-1.#IND`, `-nan(ind)`), outside of strings, and a power of
+ten whose plus sign was lost."""
 NO_NUMBER_HINT = re.compile(rb"[:,\[]\s*+[+-]?(?:nan|inf|1\.\#)|\d[eE] \d", re.IGNORECASE)
 BOTH_WAYS = ("sum_sent", "sum_received", "sum")
 """iperf3 3.7 to 3.10 writes these twice for `--bidir`: of the client's sending, then of the other way."""

@@ -45,7 +45,7 @@ DERIVED = re.compile(r"::(?!\d+$)[^:]*$")
 IPv6 address, `TCP upload BE 2001:db8::a`, ends in the same way."""
 
 GAP = 1.5
-"""Of a sample's own length: recorded ones are a millisecond late at most."""
+"""Share of a sample's own length: recorded ones are a millisecond late at most."""
 
 Samples = Sequence[Mapping[str, Any]]
 

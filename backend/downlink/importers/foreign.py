@@ -49,7 +49,7 @@ _DATABASE = f"it is an answer of a time-series database, which holds no TCP flow
 _ADDRESS = r"[\d.:\[\]a-fA-F]+(?:%\w+)?"
 _STATE = r"(?:ESTAB|LISTEN|UNCONN|CLOSED|CLOSING|CLOSE-WAIT|LAST-ACK|SYN-\w+|TIME-WAIT|FIN-WAIT-\d)"
 _WITHIN_LINE = r'^[^{"\n]*?'
-"""Before what does not begin its line: no JSON, whose texts may hold the output of another tool."""
+"""Text before what does not begin its line: no JSON, whose texts may hold the output of another tool."""
 
 
 def _columns(*names: str) -> str:
@@ -291,7 +291,7 @@ _DOCUMENTS: tuple[tuple[set[str], str], ...] = (
     ({"campaign_id", "sha256"}, "it is a part of a Downlink archive; load the whole archive with `downlink seed FILE`"),
 )
 _WITHIN = ("response", "results", "report", "data", "kernel")
-"""Where some documents have what they say: a gRPC answer, a database's, mtr's, nstat's."""
+"""Keys behind which some documents have their content: a gRPC answer, a database's, mtr's, nstat's."""
 
 
 def sentence_for_document(document: Mapping[str, Any]) -> str | None:

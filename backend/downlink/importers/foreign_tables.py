@@ -38,7 +38,7 @@ _NAME = re.compile(r"(?:\d*[^\W\d]|[%#(_])(?:[^={}<>:;]|:(?! ))*")
 _VALUE = re.compile(r"[+-]?\d[\d.:TZ+\- /]*")
 MAX_NAME_CHARS = 60
 MOST_WORDS_PER_NAME = 3
-"""On the mean of a header: sentences with commas have more."""
+"""Words of a header's name on the mean: sentences with commas have more."""
 
 
 def _cells(header: Sequence[str]) -> list[str]:

@@ -38,7 +38,7 @@ from downlink.importers.value_checks import (
 
 MAX_ERROR_CHARS = 300
 MAX_TOLD = 10**15
-"""For what iperf3 sums up: bits per second, seconds and segments alike."""
+"""The largest sum of iperf3 that is believed: bits per second, seconds and segments alike."""
 MSS = "mss"
 OPTIONS = {"UDP": "-u", "SCTP": "--sctp"}
 # Theirs: ours, both of the moment the interval ends.

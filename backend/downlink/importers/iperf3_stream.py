@@ -13,7 +13,8 @@ from downlink.importers.model import UnreadableError
 
 MAX_OTHER_LINES = 1_000_000
 BROKEN, PASSED_OVER = "broken_line", "passed_over_lines"
-"""Of a stream, in its document: the number of the first such line, and how many lines follow it, or how many there are."""
+"""Keys of a stream in its document: the number of the first such line; how many lines follow it, or how many there
+are."""
 OWN = {"intervals", "is_stream", "is_cut", BROKEN, PASSED_OVER}
 EVENT = re.compile(rb'\{\s*+"event"\s*+:')
 

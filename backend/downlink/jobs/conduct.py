@@ -24,7 +24,7 @@ from downlink.storage.unit import Job, SendJobs, UnitFactory
 
 TICK_S = 1.0
 LEAST_PAUSE_S = 0.1
-"""However many orders come, there are no more than ten ticks a second."""
+"""Pause between ticks at least: no more than ten a second, however many orders come."""
 LOCK = "conductor"
 log = structlog.get_logger()
 

@@ -13,7 +13,7 @@ from downlink.judging.series import METRICS, SERIES
 
 JUDGES: tuple[Judge, ...] = (SERIES, METRICS, EXITS, LIMITS, LINK, PROXY, DELAYS)
 COLUMNS = frozenset(name for judge in JUDGES for name in judge.columns)
-"""Of a sender's trace: all that judges ask for."""
+"""Columns of a sender's trace that judges ask for."""
 
 __all__ = [
     "COLUMNS",

@@ -12,11 +12,11 @@ from downlink.storage.results.judgement_store import Found
 from downlink.storage.tables import RunFlow, Table
 
 Row = dict[str, Any]
-"""As a table takes it, without its run_id."""
+"""A row as a table takes it, without its run_id."""
 Rows = Mapping[type[Table], Sequence[Row]]
 Cells = Iterator[Sequence[Cell]]
 Own = Mapping[type[Table], Sequence[Any]]
-"""What is stored of one flow, by table."""
+"""Rows that are stored of one flow, by table."""
 
 
 def _none(_own: Own) -> Cells:

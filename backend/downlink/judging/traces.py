@@ -28,9 +28,9 @@ from downlink.storage.traces import trace_store
 from downlink.storage.unit import Unit
 
 RECEIVED = frozenset({"elapsed_us", "received_bytes", "rcv_wnd_bytes"})
-"""Of a receiver's trace: what a judge asks for, imported files left out."""
+"""Columns of a receiver's trace that a judge asks for, imported files left out."""
 SENT = frozenset({"elapsed_us", "sent_bytes", "retransmitted_bytes"})
-"""Of a relay's trace."""
+"""Columns of a relay's trace."""
 
 
 class LazyColumns(Mapping[str, Ints]):

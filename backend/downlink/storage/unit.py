@@ -40,7 +40,7 @@ class Unit:
     jobs: list[Job] = field(default_factory=list)
     store: TraceStore = DATABASE
     folder: Folder | None = None
-    """Where this unit writes objects, once it does."""
+    """Folder into which this unit writes objects, once it does."""
 
     def enqueue(self, name: str, subject: UUID) -> None:
         """Send this job once the unit is committed; dropped when it is rolled back."""

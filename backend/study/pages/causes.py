@@ -18,14 +18,15 @@ from study.prose import fill
 Lines = Sequence[Sequence[str]]
 Runs = list[list[float]]
 Series = Mapping[tuple[str, int], Runs]
-"""Of complete runs, by condition and flow: runs by seconds, in the order of their cycles."""
+"""Series of complete runs, by condition and flow: runs by seconds, in the order of their cycles."""
 
 MEGA = 1e6
 STEADY_S = 30
 START_S = 15
 FRAME_S, FRAME_BYTES = 0.04, 2 * 1448
 PUBLISHED_INDEX, PUBLISHED_RATIO = 0.56, 5
-"""Of the flow without HyStart and the one with it: Jain's index of 15 s, and the ratio of rates that the conclusions name."""
+"""Published values of the flow without HyStart and the one with it: Jain's index of 15 s, and the ratio of rates
+that the conclusions name."""
 GIGABYTE, PAIRS, LONG_PAIRS, BUFFERS, LEO = "000-b-gigabyte", "000-d-pairs", "001-pairs", "000-a-buffers", "002-leo"
 
 

@@ -29,7 +29,7 @@ from study.prose import fill
 
 CUBIC = "Cubic"
 PUBLISHED_CUBIC = {4: 13.9, 6: 13.1, 8: 12.3, 10: 12.1}
-"""Of the authors' scripts, end to end: seconds between switches to Mb/s."""
+"""Values of the authors' scripts, end to end: seconds between switches to Mb/s."""
 FACTOR_FROM = 8
 """Receivers from which the abstract's factor of six can be reached."""
 LESS_PERCENT = {20: 40, 50: 35, 100: 25, 200: 15, 300: 10}

@@ -13,7 +13,7 @@ WIDTH, HEIGHT = 720, 420
 LEFT, RIGHT, TOP, BOTTOM = 70, 590, 52, 362
 AXIS, TEXT = "#5f6975", "#1c2126"
 APART = 12
-"""Between series at one place, so that their intervals do not cover each other."""
+"""Distance between series at one place, so that their intervals do not cover each other."""
 CLOSE = 40
 """Labels of points that are nearer than this become one."""
 LETTER, TEXT_LINE = 6.5, 15

@@ -21,7 +21,7 @@ TABLE = "reproduction.csv"
 NUMBERS = ("share", "least", "most", "tolerance", "estimate", "low", "high", "equivalence_p")
 COUNTS = ("n", "not_within")
 UNREADABLE = (OSError, ValueError, KeyError, zipfile.BadZipFile)
-"""What an archive that is missing, damaged or of another shape raises."""
+"""Errors that an archive raises that is missing, damaged or of another shape."""
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 BACKEND = Path(__file__).resolve().parents[2]
@@ -17,12 +18,16 @@ REFUSED = re.compile(
 
 
 def docstrings(source: str) -> Iterator[tuple[int, str]]:
-    """Yield line and text of each docstring of a module, its classes and its functions."""
+    """Yield line and text of each docstring of a module, its classes, its functions, and its constants and fields."""
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         if text := ast.get_docstring(node):
             yield node.body[0].lineno, text
+        for before, after in pairwise(node.body):
+            match before, after:
+                case ast.Assign() | ast.AnnAssign(), ast.Expr(ast.Constant(str(text))):
+                    yield after.lineno, text
 
 
 def refused(source: str) -> list[tuple[int, str]]:
@@ -35,5 +40,5 @@ def test_a_docstring_begins_with_a_verb_or_a_noun_phrase() -> None:
 
 
 def test_a_fragment_is_refused_wherever_it_stands() -> None:
-    fragments = '"""What it is."""\nclass A:\n    """Of a run."""\n    def b(self):\n        """Return it."""\n'
-    assert [line for line, _ in refused(fragments)] == [1, 3]
+    fragments = '"""What it is."""\nclass A:\n    """Of a run."""\n    def b(self):\n        """Return it."""\nC = 1\n"""By the way."""\n'
+    assert [line for line, _ in refused(fragments)] == [1, 7, 3]

@@ -35,7 +35,7 @@ func Write(path string, content []byte, mode fs.FileMode) (err error) {
 	return SyncDir(filepath.Dir(path))
 }
 
-// Remove deletes a file for good; one that is gone already is no error.
+// Remove deletes a file, which stays deleted after a crash; one that is gone already is no error.
 func Remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

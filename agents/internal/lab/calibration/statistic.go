@@ -59,7 +59,7 @@ var Statistics = []Statistic{
 	{"by_train_percent", "HyStart on: left by train", "%", start, ""},
 	{"capacity_s", "HyStart off: link full after", "s", start, ""},
 	{"search_cg_s", "SEARCH 1.0: cg", "s", start, ""},
-	{"search_cg_lasting_s", "SEARCH 1.0: above cg's bound for good", "s", start, ""},
+	{"search_cg_lasting_s", "SEARCH 1.0: above cg's bound to the end", "s", start, ""},
 	{"search_ex_s", "SEARCH 1.0: ex", "s", start, ""},
 	{"first_loss_s", "HyStart off: first loss after (dp)", "s", start, ""},
 	{"search_success_percent", "SEARCH 1.0: cg, then ex, then the loss", "%", start, ""},

@@ -40,7 +40,7 @@ func inside(ns netns.NsHandle, call func() error) error {
 	})
 }
 
-// makeNamespace makes a named namespace. Its name is taken for good or not at all, even if others try.
+// makeNamespace makes a named namespace. Its name is taken whole or not at all, even if others try.
 func makeNamespace(name string) (ns netns.NsHandle, err error) {
 	if err := shareNamespaceFolder(); err != nil {
 		return -1, err

@@ -26,7 +26,7 @@ type stopped struct {
 	packet *emulate.Packet
 }
 
-// seat lets hosts at routers have the sites of the pump's link for good. The pump's thread does not run yet.
+// seat gives hosts at routers the sites of the pump's link, and never takes them back. The pump's thread does not run yet.
 func (p *Pump) seat(hosts []Host, network emulate.Network) {
 	r := &routers{receiver: p.options.Receiver.Addresses, numbers: map[netip.Addr]int{}, pump: p}
 	for number, host := range hosts {

@@ -31,7 +31,7 @@ type Outbox struct {
 	mu    sync.Mutex
 	next  int
 	queue []queued
-	// aside are attempts whose first event is refused again and again, neither accepted nor refused for good.
+	// aside are attempts whose first event is refused again and again, neither accepted nor refused permanently.
 	aside []queued
 	// recallAt is when they are tried again.
 	recallAt time.Time
@@ -308,7 +308,7 @@ func (o *Outbox) settle(q queued, err error, lost func(protocol.RunRef)) bool {
 		lost(q.letter.RunRef)
 		return true
 	case errors.As(err, &status) && status.IsFinal():
-		o.log.Error("the server refused an event for good; its file is kept as .bad", "run_id", q.letter.RunID, "event",
+		o.log.Error("the server refused an event permanently; its file is kept as .bad", "run_id", q.letter.RunID, "event",
 			string(q.letter.Body), "error", err)
 		_ = os.Rename(o.path(q.number), o.path(q.number)+".bad")
 		o.take(q)

@@ -40,12 +40,12 @@ from downlink.storage.runs import run_store
 from downlink.storage.unit import Unit, lock
 
 FORMATS = ("dl-archive/1", FORMAT)
-"""Those that are read; in the first every chunk has a file of its own."""
+"""Formats that are read; in the first, every chunk has a file of its own."""
 MAX_MEMBER_BYTES = 256 * 2**20
 UNREADABLE = (
     zipfile.BadZipFile, zlib.error, EOFError, LookupError, ValueError, TypeError, AttributeError, RuntimeError,
 )  # fmt: skip
-"""What a zip that is damaged or encrypted raises, and values of another shape than this version writes."""
+"""Errors that a damaged or encrypted zip raises, and values of another shape than this version writes."""
 
 
 def load_archive(unit: Unit, content: bytes) -> tuple[UUID, bool]:

@@ -20,7 +20,7 @@ from downlink.storage.unit import Unit
 
 JOB = "remove_data"
 RESEND = timedelta(minutes=7)
-"""Longer than a worker lets a job run."""
+"""A pause longer than a worker lets a job run."""
 AT_ONCE = 1
 """Campaigns of which something is removed at a time: jobs of runs must not wait behind it."""
 RUNS_A_JOB = 20

@@ -15,7 +15,7 @@ from downlink.storage.tables import Agent
 from downlink.storage.unit import Unit
 
 TOLD_FOR = timedelta(hours=1)
-"""So long pages and previews speak of a second host after it was heard."""
+"""Time for which pages and previews name a second host after it was heard."""
 
 
 def admit(

@@ -13,10 +13,10 @@ from downlink.storage.tables import SatellitePath
 from downlink.storage.unit import Unit, lock
 
 MOST_PATHS = 50
-"""On a server: a day has some megabytes, and each backup has them all."""
+"""Paths that a server keeps at most: a day of one has some megabytes, and each backup has them all."""
 HOUR_US = 3_600_000_000
 RESEND = timedelta(minutes=7)
-"""Longer than a worker lets a job run: two never make the same path."""
+"""A pause longer than a worker lets a job run, so that two never make the same path."""
 MAX_TRIES = 2
 NEVER_DONE = f"It was not finished in {MAX_TRIES} tries. Workers may be missing or too slow: see their logs, and ask for fewer hours."
 

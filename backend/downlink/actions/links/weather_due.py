@@ -12,7 +12,7 @@ from downlink.storage.unit import Unit
 
 RESEND = timedelta(seconds=30)
 MOST_UNDER_WAY = 2
-"""Of the places, with the workers at a time: a slow service keeps no more from sealing and analysing."""
+"""Places that workers ask for at a time: a slow service leaves the other workers to seal and analyse."""
 
 
 def next_due(unit: Unit, now: datetime, source: WeatherSource | None) -> Sequence[UUID]:

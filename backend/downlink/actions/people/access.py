@@ -25,7 +25,7 @@ FAILURES_PER_ADDRESS = 10
 GUESSED_FAILURES = 100
 """Failures of one account within the window, from all addresses together, from which on somebody must be guessing."""
 FAILURES_WHILE_GUESSED = 2
-"""Per address from then on, but for those at which the user is signed in. The owner is never shut out by strangers."""
+"""Failures of one address from then on, other than those at which the user is signed in. The owner is never shut out by strangers."""
 SHOWN_BROWSER_CHARS = 200
 MOST_NAME = 100
 MOST_TOKENS = 25

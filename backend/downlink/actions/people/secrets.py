@@ -9,12 +9,12 @@ import secrets
 
 SESSION, API_TOKEN, ENROLMENT, AGENT, SETUP, TICKET = "dls_", "dlk_", "dle_", "dla_", "dlu_", "dlt_"
 TRIGGER = "dlc_"
-"""Of a campaign: what signs the calls that start its runs."""
+"""Prefix of a campaign's secret, which signs the calls that start its runs."""
 SHARE = "dlv_"
-"""Of a visitor's link."""
+"""Prefix of the secret of a visitor's link."""
 INVITATION = "dli_"
 VISIT = "dlo_"
-"""Of a browser on its way to the identity provider."""
+"""Prefix of the secret of a browser on its way to the identity provider."""
 PREFIX_SHOWN = 10
 
 

@@ -38,7 +38,7 @@ TRIED_AGAIN = "Tried again (attempt {})."
 CANCELLED = Ending(RunState.CANCELLED, Reason.CANCELLED, "Cancelled by a user.")
 TOO_LATE = "Its samples arrived when the next attempt had begun; they are kept with this run."
 ALSO, MOST_ALSO = "Also:", 2
-"""Which end failed first nobody can say where one of them was silent: both are named."""
+"""Sentences of both ends: where one of them was silent, nobody can tell which failed first."""
 NOT_NEEDED = "The samples of attempt {} arrived after all."
 log = structlog.get_logger()
 

@@ -23,7 +23,7 @@ from downlink.storage.unit import Unit
 DIFFERS = "chunk_differs"
 HEARD_EVERY = timedelta(seconds=1)
 MOST_BYTES = 2 * 2**30
-"""Of one agent in one run, packed: some twenty million samples of every field."""
+"""Bytes of one agent in one run, packed: some twenty million samples of every field."""
 
 
 @dataclass(frozen=True, slots=True)

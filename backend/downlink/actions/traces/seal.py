@@ -21,7 +21,7 @@ from downlink.storage.traces import trace_store
 from downlink.storage.unit import Unit
 
 PART_BYTES = MAX_PACKED_BYTES
-"""As uploaded: a part asks for no more memory than the largest chunk."""
+"""Bytes of a part as uploaded: it takes no more memory than the largest chunk."""
 
 
 @dataclass(frozen=True, slots=True)

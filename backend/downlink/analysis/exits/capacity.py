@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 PLATEAU_RATIO = 0.9
 PLATEAU_RTTS = 2
 BUSY_RATIO = 0.95
-"""Of what a hop could send in a least RTT: a little room for the rows of its log, which are 10 ms apart."""
+"""Share of what a hop could send in a least RTT, with a little room for the rows of its log, which are 10 ms apart."""
 HELD_BACK_RATIO = 1.25
 """A window this much larger than what was in flight at most did not hold the flow: something else did."""
 

@@ -16,9 +16,9 @@ WINDOW_S = 2.0
 LEAST_IN_WINDOW = 10
 HOLDS_S = np.geomspace(2 * WINDOW_S, 120, 100)
 LEAST_RANGE_MS = 0.3
-"""What varies less than this is not written down."""
+"""The least variation that is written down."""
 USUAL_HOLD_MS = 20.0
-"""Of what changes from one probe to the next: nothing says how much faster it does."""
+"""Time for which a change from one probe to the next is held: nothing says how much faster it is."""
 MOST_POINTS = 12
 FRAME_SLACK_MS = 1.0
 USUAL_RANGE = 1.3

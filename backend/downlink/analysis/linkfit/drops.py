@@ -13,7 +13,8 @@ from downlink.analysis.linkfit.losses import GROUP_S, LEVELS, STANDS_OUT, Events
 from downlink.analysis.linkfit.recordings import Acks, Floats, Ints
 
 BUSY_RATIO = 0.3
-"""Of the link's rate, at least, that a flow must have had within a second for its losses to count: packets come evenly then."""
+"""Least share of the link's rate that a flow must have had within a second for its losses to count: packets come
+evenly then."""
 EXCESS = 3.0
 
 

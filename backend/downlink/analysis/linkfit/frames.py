@@ -59,7 +59,7 @@ _TURNS = 2**18
 FREQUENCIES = np.fft.rfftfreq(_TURNS, TICK_US)
 _WANTED = (FREQUENCIES >= 1 / MOST_PERIOD_US) & (FREQUENCIES <= 1 / LEAST_PERIOD_US)
 PERIODS_US: Floats = 1 / FREQUENCIES[_WANTED]
-"""From the longest one on, so close that the phases of 10 s turn by a sixth at most from one to the next."""
+"""Periods from the longest one on, so close that the phases of 10 s turn by a sixth at most from one to the next."""
 
 
 def coherences(moments_us: Ints) -> Floats:

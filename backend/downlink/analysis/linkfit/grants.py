@@ -14,7 +14,7 @@ from downlink.analysis.linkfit.recordings import Acks, Floats, Ints
 from downlink.analysis.linkfit.requests import DELAYS, NUMBERS, nearest, squares
 
 BEGINNING_S = 8.0
-"""How long the way back is short of capacity and the way down is not yet full."""
+"""Time in which the way back is short of capacity and the way down is not yet full."""
 MOST_DELAY_FRAMES = 250
 LEAST_FRAMES = 20
 NEAR_FRAMES = 3

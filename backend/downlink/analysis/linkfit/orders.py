@@ -11,7 +11,7 @@ from downlink.analysis.linkfit.fit import Fit
 from downlink.analysis.linkfit.recordings import Acks, Recorded, acks, echoes
 
 MOST_FLOWS = 12
-"""Of each kind: more would take longer than they say."""
+"""Flows of each kind at most: more would take longer than they tell."""
 FIRST_SEED = 1
 CUBIC = "cubic"
 FULL = "full"

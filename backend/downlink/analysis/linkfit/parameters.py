@@ -12,7 +12,7 @@ from downlink.analysis.linkfit.losses import Losses
 from downlink.analysis.linkfit.recordings import HEADER_BYTES
 
 LEAST_COURSE_S = 60
-"""At the link's rate, below which its course is hardly seen."""
+"""Time at the link's rate below which its course is hardly seen."""
 
 
 @dataclass(frozen=True)

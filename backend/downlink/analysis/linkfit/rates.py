@@ -16,13 +16,13 @@ from downlink.analysis.linkfit.usage import Usage
 
 LEAST_FULL_S = 5.0
 STEP_S = 0.1
-"""In which a varying rate is written down."""
+"""Step in which a varying rate is written down."""
 MEMORIES_S = np.geomspace(0.05, 60, 60)
 PERIODS_S = np.arange(60, 2, -0.02)
 LEAST_STALLS = 12
 IN_STEP = 0.9
 LEAST_SD_RATIO = 0.01
-"""What varies less is constant: rounding of acknowledgements alone comes near it."""
+"""The least variation of a rate that is not constant: rounding of acknowledgements alone comes near it."""
 LONGEST_LAG_S = 30.0
 
 

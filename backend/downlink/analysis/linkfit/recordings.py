@@ -15,7 +15,8 @@ Floats = NDArray[np.float64]
 PROBE_FIELDS = ("elapsed_us", "probe_number", "probe_rtt_us")
 ACK_FIELDS = ("elapsed_us", "delivered_segments", "acked_bytes", "ack_rtt_us", "lost_total_segments", "snd_mss_bytes")
 HEADER_BYTES = 52
-"""Of a segment as an IPv4 packet with timestamps: what the link carries besides the payload; and a pure acknowledgement."""
+"""Bytes that the link carries besides a segment's payload, as an IPv4 packet with timestamps; also those of a pure
+acknowledgement."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from downlink.storage.unit import UnitFactory
 router = APIRouter(tags=["campaigns"])
 MOST_FIRINGS = 20
 MOST_BYTES = 4096
-"""Of a call."""
+"""Bytes of a call at most."""
 
 
 @router.get("/campaigns/{campaign_id}/trigger", responses=problems(401, 404))

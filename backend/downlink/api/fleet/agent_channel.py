@@ -54,7 +54,7 @@ from downlink.storage.unit import UnitFactory
 router = APIRouter(prefix="/agent", tags=["agent channel"])
 log = structlog.get_logger()
 JOIN_FAILURES = 30
-"""Per address and quarter of an hour; many hosts may join from behind one."""
+"""Failures of one address in a quarter of an hour; many hosts may join from behind one."""
 
 
 async def read_secret(request: Request) -> str:

@@ -18,7 +18,7 @@ from downlink.storage.server_counts import database_bytes
 from downlink.storage.unit import UnitFactory
 
 LOOK_EVERY_S = 5.0
-"""In that time all agents together upload some hundred megabytes: less than is kept free."""
+"""Time in which all agents together upload some hundred megabytes: less than is kept free."""
 RETRY_S = 60
 MIB, GIB = 2**20, 2**30
 log = structlog.get_logger()

@@ -21,7 +21,8 @@ from downlink.views.server_state import AgentFigures, ServerFigures, server_figu
 JOBS_QUEUE = "jobs"
 QUEUE_S = 2.0
 NAMED_AGENTS = 1_000
-"""With more agents only their totals are given: each name is several series for as long as the monitoring keeps them."""
+"""Agents up to which each is named. With more only their totals are given: each name is several series for as long
+as the monitoring keeps them."""
 log = structlog.get_logger()
 
 

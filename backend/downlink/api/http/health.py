@@ -24,7 +24,7 @@ from downlink.storage.unit import UnitFactory
 router = APIRouter()
 PROBE = "downlink:probe"
 LAGS_S = 10.0
-"""So long an own transaction may take; the next look at the log shows what it held back."""
+"""Time that an own transaction may take; the next look at the log shows what it held back."""
 SECURITY_TXT_HOLDS = timedelta(days=90)
 
 

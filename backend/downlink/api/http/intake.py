@@ -21,7 +21,7 @@ MAX_BODY_BYTES = MIB
 SMALL_BYTES = 16 * 1024
 """Polls, events, sign-ins: nearly all bodies. They are not refused because others send long ones."""
 HELD, PACE = "downlink.held", "downlink.pace"
-"""Where a request's scope has what its body holds, and the pace of one that the application reads itself."""
+"""Keys of a request's scope: what its body holds, and the pace of one that the application reads itself."""
 # These read their bodies piece by piece themselves, after the caller is known, up to limits of their own (api/body.py).
 STREAMED = re.compile(
     r"POST /api/v1/imports|PUT /api/v1/agent/runs/[^/]+/traces/.+|POST /api/v1/agent/runs/[^/]+/chunks"

@@ -20,7 +20,7 @@ from downlink.domain.campaigns.expectation import checks_of, sentence
 from downlink.domain.campaigns.placing import PlannedRun
 from downlink.domain.fleet.agent import PROTOCOL, AgentStatus, is_present
 from downlink.domain.links.allowance import Allowance
-from downlink.domain.runs.outcome import Announced, FlowOutcome
+from downlink.domain.runs.outcome import FlowOutcome, LinkOutcome, TableOutcome
 from downlink.domain.traces.point import ENDS, HALVES, NO_FLOW, Point
 from downlink.storage.campaigns.campaign_store import Overview, campaign_of
 from downlink.storage.fleet.agent_store import pause_of
@@ -30,7 +30,7 @@ from downlink.views.campaigns.campaign_now import CampaignNow
 from downlink.views.campaigns.precision import Precision
 
 PREVIEW_RUNS = 500
-"""As many as a page of a list; the estimate has their number."""
+"""Runs of a preview, as many as a page of a list has; the estimate has their number."""
 
 
 def agent(row: Agent, links: list[str], measuring: Container[UUID], now: datetime) -> agent_shapes.Agent:
@@ -189,7 +189,9 @@ def _link_log(details: RunDetails) -> dict[str, Any] | None:
     return outcome and {**outcome.to_json(), "trace": _trace(NO_FLOW, Point.LINK, outcome, details)}
 
 
-def _trace(flow: int, point: Point, outcome: Announced | None, details: RunDetails) -> dict[str, Any]:
+def _trace(
+    flow: int, point: Point, outcome: FlowOutcome | TableOutcome | LinkOutcome | None, details: RunDetails
+) -> dict[str, Any]:
     """Return a trace's announcement and, once it is sealed, its contents."""
     sealed: Trace | None = next((trace for trace in details.traces if (trace.flow, trace.point) == (flow, point)), None)
     state = "expected" if outcome is None else "open"

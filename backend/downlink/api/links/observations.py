@@ -28,7 +28,7 @@ from downlink.views.links.observations import CorrelationList, StripList
 router = APIRouter(tags=["quantities of links"])
 DAY = timedelta(days=1)
 AROUND = timedelta(minutes=2)
-"""Of a run, on both sides."""
+"""Time before and after a run."""
 
 
 @router.get("/links/{link_id}/quantities", responses=problems(401, 403, 404))

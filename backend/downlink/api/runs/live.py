@@ -23,9 +23,9 @@ from downlink.storage.unit import Unit, UnitFactory
 
 router = APIRouter(tags=["live"])
 GAP_S = 0.1
-"""Between two looks at the log's end, however much is written."""
+"""Time between two looks at the log's end, however much is written."""
 LOOK_S = 25.0
-"""After so long it is looked at without a notice."""
+"""Time after which the log is looked at without a notice."""
 PING_S = 15
 RIGHT_S = 5.0
 BATCH = 200

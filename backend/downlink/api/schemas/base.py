@@ -45,7 +45,7 @@ Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(one_li
 Text = Annotated[str, Field(max_length=4000), AfterValidator(refuse_controls)]
 SamplingName = Literal["polled", "per_ack"]
 SaidMoment = Annotated[AwareDatetime, AfterValidator(in_utc)]
-"""Of a request, with any offset."""
+"""A moment of a request, with any offset."""
 
 
 class Form(BaseModel):

@@ -13,7 +13,7 @@ MOST_OF_CAMPAIGN = 200
 MOST_OF_LINK = 2_000
 """Weather of years."""
 MOST_DRAWN = 100
-"""More numbers than these could not be read in a strip."""
+"""Numbers in a strip at most: more could not be read."""
 LONGEST = timedelta(days=366)
 FIRST_YEAR, LAST_YEAR = 1971, 2199
 

@@ -29,7 +29,7 @@ class Sampling(StrEnum):
 
 
 SENDER_MS, RECEIVER_MS = 5, 10
-"""How often a polled end is sampled."""
+"""Milliseconds between the samples of a polled end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class Condition:
 
 
 STRICT, BEST_EFFORT = "strict", "best_effort"
-"""Whether a setting that a host cannot make ends a run."""
+"""Rules for a setting that a host cannot make: it ends the run, or does not."""
 
 
 @dataclass(frozen=True, slots=True)

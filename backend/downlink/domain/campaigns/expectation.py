@@ -11,9 +11,9 @@ from uuid import UUID
 from downlink.domain.results.metric import NAMED, phase_metric_of
 
 DIGITS = (3, 4, 6, 9, 12)
-"""Of a shown value: the first of these with which it is seen to lie outside."""
+"""Digits of a shown value: the first of these with which it is seen to lie outside."""
 Numbers = Mapping[tuple[str, int | None], float]
-"""Of one run: by `phase.metric` and flow. None in place of the flow for what is of the link."""
+"""Numbers of one run, by `phase.metric` and flow. None in place of the flow for those of the link."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ class Tcp:
 
 
 PROBE = "probe"
-"""What a probe flow has where others name their congestion control."""
+"""Name of a probe flow, where other flows name their congestion control."""
 PROBE_EVERY_MS = (20, 1000)
 """Bounds of the interval: at most 37 kb/s, and one in each second."""
 
@@ -71,7 +71,7 @@ INTCP_CHOICES: Mapping[str, tuple[str, ...]] = {
     "handover": ("ask", "timeout"),
 }
 Transport: TypeAlias = Tcp | Probe | Intcp
-"""What carries a flow; Split is a Tcp."""
+"""Transport of a flow; Split is a Tcp."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from downlink.domain.campaigns.opening import Openings
 
 MOST_OPENINGS = 1000
-"""More than two years of nights: a campaign that follows a clock ends before that."""
+"""Openings at most, more than two years of nights: a campaign that follows a clock ends before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ PROBE_WIRE_BYTES = 92
 """A probe of 64 bytes with UDP and IPv4 headers."""
 FASTER_THAN_NOMINAL = 4
 BURST_BYTES = 64 * 2**20
-"""What buffers along the way may hold, and a link of some kb/s may carry besides."""
+"""Bytes that buffers along the way may hold, and that a link of some kb/s may carry besides."""
 INITIAL_WINDOW_BYTES = 10 * 1448
 """RFC 6928."""
 

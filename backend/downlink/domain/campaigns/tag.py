@@ -8,7 +8,7 @@ from downlink.domain.errors import InvalidError
 from downlink.domain.text import is_storable
 
 MAX_TAGS = 20
-"""Of one campaign."""
+"""Tags of one campaign at most."""
 MAX_CHARS = 40
 
 

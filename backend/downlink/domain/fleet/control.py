@@ -21,7 +21,8 @@ from downlink.domain.campaigns.flow_plan import (
 from downlink.domain.fleet.setting import whole_number
 
 OWN_PREFIX = "dl_"
-"""Of the controls that agents bring along; all others are the kernel's, which take no options and may load when asked for."""
+"""Prefix of the controls that agents bring along; all others are the kernel's, which take no options and may load
+when asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,7 @@ def read_host_controls(host: Mapping[str, Any]) -> HostControls | None:
 
 
 MTU_OF_IPV4, MTU_OF_IPV6 = 1_480, 1_500
-"""Of INTCP's longest packet: 1,452 bytes behind the headers of UDP and IP."""
+"""MTU behind INTCP's longest packet: 1,452 bytes after the headers of UDP and IP."""
 
 
 def _options(known: Mapping[str, Any]) -> dict[str, ControlOption]:

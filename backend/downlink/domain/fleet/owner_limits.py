@@ -21,7 +21,7 @@ from downlink.domain.fleet.hosts import Host, Use, uses_of
 from downlink.domain.links.link import Link
 
 START_MARGIN_S = 90.0
-"""What getting ready and waiting for the start may add before a run's zero, as the agent counts it."""
+"""Time that preparation and the wait for the start may add before a run's zero, as the agent counts it."""
 WEEK_MIN, DAY_MIN = 7 * 24 * 60, 24 * 60
 
 

@@ -16,7 +16,7 @@ MOST_AT_ONCE = 2_000
 """Observations in one call of an agent."""
 MOST_IN_FILE = 200_000
 MOST_QUANTITIES = 200
-"""Of one link."""
+"""Quantities of one link at most."""
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 AHEAD = timedelta(minutes=15)
 """Clocks differ, and a mean may have the end of its interval as its moment."""

@@ -20,7 +20,8 @@ MOST_MAPPED = 50
 MOST_SOURCE = 60
 LONGEST_PAUSE = timedelta(hours=6)
 DECIMALS = 2
-"""Of degrees, as far as they leave the server: about a kilometre. A forecast's cell is no smaller, and links of one site are one place."""
+"""Decimals of degrees as they leave the server: about a kilometre. A forecast's cell is no smaller, and links of
+one site are one place."""
 FIELDS = ("{latitude}", "{longitude}")
 _RULE = re.compile(
     rf"(?P<name>{NAME})\s*(?:\[(?P<unit>[^\]]{{1,20}})\])?\s*=\s*(?P<pointer>/\S*?)(?:\s+\*\s*(?P<factor>\S+))?"

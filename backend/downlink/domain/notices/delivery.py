@@ -17,7 +17,7 @@ from downlink.domain.errors import InvalidError
 
 MOST_TRIES = 7
 FIRST_PAUSE = timedelta(seconds=30)
-"""From the beginning of the first try to the second: longer than any try lasts."""
+"""Pause from the beginning of the first try to the second: longer than any try lasts."""
 MOST_URL = 2000
 Address = IPv4Address | IPv6Address
 Networks = Sequence[IPv4Network | IPv6Network]
@@ -31,7 +31,8 @@ _SPECIAL = tuple(
         "100::/64", "2001::/23", "3fff::/20", "5f00::/16", "fec0::/10",
     )
 )  # fmt: skip
-"""Of IANA's registries of special addresses; `ipaddress` calls some of them global, which ones depends on Python's version."""
+"""Networks of IANA's registries of special addresses; `ipaddress` calls some of them global, and which ones depends
+on Python's version."""
 
 LOCALHOST = (ip_address("127.0.0.1"), ip_address("::1"))
 

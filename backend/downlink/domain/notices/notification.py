@@ -19,12 +19,12 @@ LONGEST_SILENCE = timedelta(days=7)
 """An agent that was silent for longer when somebody looked first is nobody's news."""
 FAILED = frozenset({RunState.FAILED, RunState.MISSED})
 NOT_COUNTED = Reason.OUTSIDE_HOURS
-"""Why a run was missed that is not a failure."""
+"""Reason of a missed run that is no failure."""
 FAILURES_IN_ROW = 3
 GONE_AFTER_MIN = 5
 """Defaults of a channel."""
 MOST_CHANNELS = 20
-"""Of one account."""
+"""Channels of one account at most."""
 
 
 class Topic(StrEnum):

@@ -5,6 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 ExpiryDays = Literal[1, 7, 30, 90]
-"""How long a link works; there is none for ever, and none that is made longer."""
+"""Days for which a link works: none works without end, and none is prolonged."""
 MOST_SHARES = 20
-"""Of one campaign at a time: who sees the list should know each of them."""
+"""Links of one campaign at a time: a reader of the list should know each of them."""

@@ -7,11 +7,11 @@ from typing import Literal, get_args
 
 DelayKind = Literal["one_way_delay", "in_order_delay", "jitter", "in_order_jitter"]
 KINDS: tuple[DelayKind, ...] = get_args(DelayKind)
-"""Of blocks, from when they first left the sender: until all of one had arrived, and until it was there in order. Of seconds in a
-row: by how much the mean of the one, and of the other, changed."""
+"""Delays of blocks from when they first left the sender: until all of one had arrived, and until it was there in order. Then
+changes of their means from one second to the next."""
 ONE_WAY, IN_ORDER, JITTER, IN_ORDER_JITTER = KINDS
 DELAYS = (ONE_WAY, IN_ORDER)
-"""Those that need both clocks."""
+"""Delays that need both clocks."""
 PHASE_METRICS = {"one_way_delay_ms": ONE_WAY, "in_order_delay_ms": IN_ORDER, "jitter_ms": JITTER}
 """Metrics of a phase that are made of a flow's delivery table."""
 Rate = Literal["throughput_bps", "goodput_bps"]

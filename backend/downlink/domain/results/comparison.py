@@ -13,14 +13,14 @@ from downlink.domain.doc import Doc
 from downlink.domain.errors import InvalidError
 
 MAX_SIDES = 8
-"""So many series can be told apart."""
+"""Series that can be told apart."""
 MAX_RUNS = 20_000
 """Complete runs of all campaigns that are picked from: their values are about a kilobyte each."""
 NOT_KNOWN, NOT_SET = "not recorded", "not set"
 AspectName = Literal["analysis", "link", "hosts", "condition"]
 ASPECTS: tuple[AspectName, ...] = get_args(AspectName)
 Aspect = tuple[AspectName, str]
-"""What something is a fact of (`ASPECTS`), and its name."""
+"""The aspect of a fact (`ASPECTS`), and its name."""
 Facts = Mapping[Aspect, str]
 
 

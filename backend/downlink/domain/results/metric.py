@@ -47,28 +47,28 @@ LISTED = _listed()
 NAMED = {each.name: each for each in LISTED}
 PHASES = ("startup", "steady", "overall")
 QUANTITIES = tuple(each.name for each in LISTED if each.level == "second" and each.kind != "share")
-"""Those of each second."""
+"""Quantities of each second."""
 METRICS = (*QUANTITIES, *(each.name for each in LISTED if each.level == "phase"))
-"""Those of each phase."""
+"""Quantities of each phase."""
 STEADY_TIMES = tuple(each.name for each in LISTED if each.level == "run")
-"""Until throughput stays near the flow's own steady state, and near a level that is the same for every run."""
+"""Times until throughput stays near the flow's own steady state, and near a level that is the same for every run."""
 OBJECTS = tuple(each.name for each in LISTED if each.level == "object")
-"""How long an object of N MB takes."""
+"""Times of objects of N MB."""
 SHARED = tuple(each.name for each in LISTED if each.level == "flows")
-"""Of the flows of a run together, for each phase."""
+"""Quantities of the flows of a run together, for each phase."""
 LEADS = tuple(each.name for each in LISTED if each.level == "lead")
-"""Of a flow beside the other flows of its run."""
+"""Quantities of a flow beside the other flows of its run."""
 SLOW_STARTS = tuple(each.name for each in LISTED if each.level == "slow start")
-"""Of a flow's slow start: Table I of Kachooei 2023 (SEARCH), and when it was left."""
+"""Quantities of a flow's slow start: Table I of Kachooei 2023 (SEARCH), and when it was left."""
 LIMITS = tuple(each.name for each in LISTED if each.kind == "share")
-"""What can hold a flow back."""
+"""Causes that can hold a flow back."""
 LINKED = tuple(each.name for each in LISTED if each.level == "link")
-"""Of an emulated link in each phase, by its log."""
+"""Quantities of an emulated link in each phase, by its log."""
 LOST = tuple(each.name for each in LISTED if each.level == "flow on link")
-"""What an emulated link lost of a flow in a run, by its own count."""
+"""Losses of a flow at an emulated link in a run, by the link's own count."""
 
 PRIMARY_NAMES = (*(f"{phase}.{metric}" for phase in PHASES for metric in (*METRICS, *LINKED)), *STEADY_TIMES)
-"""Those that every campaign can ask about; its windows add theirs."""
+"""Metrics that every campaign can ask about; its windows add theirs."""
 DEFAULT_PRIMARY = ("startup.throughput_bps", "steady.throughput_bps")
 
 LEAST = 0.0

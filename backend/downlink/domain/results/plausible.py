@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 RATE_TOLERANCE = 0.5
-"""By so much a link may exceed its nominal rate unless it says otherwise: providers state what is usual, terminals get more at times."""
+"""Margin above a link's nominal rate, as a share of it, unless the link names its own: providers state what is usual, and
+terminals get more at times."""
 LIGHT_KM_PER_MS = 299.792458
 HEIGHT_KM = {"GEO": 35_786.0, "MEO": 2_000.0, "LEO": 300.0}
 """The least heights at which such satellites stand; a bent pipe goes up and down twice in a round trip."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 LEAST_APART_S = 0.5
-"""Of what one sender says; what comes sooner is passed over."""
+"""Time between what one sender says; what comes sooner is passed over."""
 GONE_AFTER_S = 3
 """A flow that its own sender leaves out for so long, while it speaks of the run, has ended."""
 

@@ -56,14 +56,10 @@ class Announced(Reported):
 
     @property
     def announced_chunks(self) -> int:
-        """KeyError where the agent announced nothing: that is not the same as no chunks."""
+        """The announced chunks. KeyError where the agent announced nothing: that is not the same as no chunks."""
         if self.chunks is None:
             raise KeyError("chunks")
         return self.chunks
-
-    @property
-    def samples(self) -> int | None:
-        raise NotImplementedError
 
 
 @final

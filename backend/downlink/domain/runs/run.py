@@ -65,7 +65,7 @@ class Trait(Flag):
     SYMPTOM = auto()
     """One end sees a lost link, or cannot reach its peer; the other end may explain it."""
     CAUSE = auto()
-    """It explains the symptom at the other end."""
+    """A reason that explains the symptom at the other end."""
     UNREACHED = auto()
     """The receiver did not reach the sender's data port."""
 
@@ -192,7 +192,7 @@ class RunView:
 
 
 MOST_PASSING = 10
-"""Of attempts at one place that ended so; from there on they count as others do."""
+"""Attempts at one place that ended so, at most; from there on they count as others do."""
 
 
 def is_retried(state: RunState, reason: str | None, attempt: int, attempts: int, passing: int = 0) -> bool:
@@ -203,7 +203,8 @@ def is_retried(state: RunState, reason: str | None, attempt: int, attempts: int,
 
 
 PATIENCE_S = 3000.0
-"""With a minute's margin and later starts it stays below 3,600 s, which an agent's own policy allows unless it says more."""
+"""Time that, with a minute's margin and later starts, stays below 3,600 s, which an agent's own policy allows
+unless it says more."""
 
 
 def transfer_deadline_s(

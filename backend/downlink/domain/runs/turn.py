@@ -20,7 +20,7 @@ from downlink.domain.runs.run import Reason
 LINK, AGENT, HOST = "link:", "agent:", "host:"
 PATIENCE = timedelta(hours=1)
 LOOK_AGAIN = timedelta(seconds=30)
-"""What keeps a due run from starting says when it ends; this is for what nobody says."""
+"""Time until the next look where nobody tells when an obstacle ends."""
 SERVER_AWAY = "This server was unavailable until the run's time had passed."
 
 

@@ -46,11 +46,11 @@ Point.SENT, Point.DELIVERED, Point.SITES = Point("sent"), Point("delivered"), Po
 ENDS = (Point.SENDER, Point.RECEIVER)
 """The points at which a flow over TCP is measured."""
 HALVES = {Point.SENT: Point.SENDER, Point.DELIVERED: Point.RECEIVER}
-"""Of a delivery table, each with the point of the agent that keeps it."""
+"""Halves of a delivery table, each with the point of the agent that keeps it."""
 TABLES = (*HALVES, Point.SITES)
-"""What agents may keep of a flow beside its samples."""
+"""Tables that agents may keep of a flow beside its samples."""
 NO_FLOW = 0
-"""Whose trace an emulated link's log is: that of its run."""
+"""Flow of an emulated link's log, which is of the whole run."""
 
 
 def trace_name(flow: int, point: str) -> str:

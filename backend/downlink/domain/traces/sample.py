@@ -72,7 +72,7 @@ _AT_HOPS = frozenset({*ENDS, HOP})
 
 WayName = Literal["down", "up"]
 WAYS: tuple[WayName, ...] = ("down", "up")
-"""Of a link: to the receiver, and back."""
+"""Ways of a link: to the receiver, and back."""
 
 
 @cache

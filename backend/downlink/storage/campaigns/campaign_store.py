@@ -19,7 +19,7 @@ from downlink.storage.tables import Campaign, Report, Retention, Run
 from downlink.storage.unit import Unit
 
 IS_NEEDED = Run.reason.is_distinct_from(Reason.PRECISE_ENOUGH)
-"""Not a run that `until` of the campaign's file made needless."""
+"""Condition of a run that `until` of the campaign's file did not make needless."""
 
 
 @dataclass(frozen=True)

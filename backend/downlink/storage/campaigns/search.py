@@ -20,7 +20,7 @@ SORTS: Mapping[str, Any] = {
     "name": func.lower(Campaign.name),
     "state": Campaign.state,
 }
-"""What campaigns can be sorted by; a minus before it turns the order round."""
+"""Columns that campaigns can be sorted by; a minus before one reverses the order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from downlink.storage.tables import Channel, Notification, User
 from downlink.storage.unit import Unit
 
 HAVING = (Role.OPERATOR, Role.ADMIN)
-"""Who may have channels."""
+"""Roles that may have channels."""
 
 
 def list_channels(unit: Unit, owner_id: UUID | None) -> list[tuple[Channel, str | None]]:

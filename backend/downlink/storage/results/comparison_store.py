@@ -16,7 +16,7 @@ from downlink.storage.tables import LEFT_OUT, Run, RunHost, outcomes
 from downlink.storage.unit import Unit
 
 FINGERPRINT = ("kernel", "version", "qdisc", "offloads")
-"""What of a host's fingerprint may make numbers different."""
+"""Parts of a host's fingerprint that may make numbers different."""
 
 
 @dataclass(frozen=True)

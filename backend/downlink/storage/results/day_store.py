@@ -16,7 +16,7 @@ from downlink.storage.tables import LinkPhase, Metric, Run, RunFlow
 from downlink.storage.unit import Unit
 
 CLOCK = func.coalesce(Run.start_at, Run.due_at)
-"""Where a run lies in time: where it began, else where it is planned."""
+"""Time of a run: where it began, else where it is planned."""
 
 
 class PlacedRun(NamedTuple):

@@ -12,7 +12,7 @@ from downlink.domain.runs.outcome import FlowOutcome, LinkOutcome, Reported
 from downlink.domain.traces.point import Point
 
 HopOutcomes = dict[Point, FlowOutcome]
-"""Of relays, by their points."""
+"""Outcomes of relays, by their points."""
 R = TypeVar("R", bound=Reported)
 
 
@@ -61,7 +61,7 @@ COLUMN_TYPES = {
     LinkOutcome: Outcome(LinkOutcome),
     HopOutcomes: OutcomesByPoint(),
 }
-"""By the annotation of a column."""
+"""Column types by the annotation of a column."""
 
 _SENT, _RECEIVED = "(sender_outcome ->> 'app_bytes')::bigint", "(receiver_outcome ->> 'app_bytes')::bigint"
 CARRIED_BYTES = (
@@ -69,7 +69,7 @@ CARRIED_BYTES = (
     f"THEN least({_SENT}, {_RECEIVED}, CASE WHEN num_nulls({_SENT}, {_RECEIVED}) > 0 THEN most_bytes END) "
     f"ELSE greatest({_SENT}, {_RECEIVED}) END, 0)"
 )
-"""What both ends say is believed; of what one end alone says no more than most_bytes."""
+"""Bytes that both ends report are believed; those that one end alone reports, up to most_bytes."""
 
 # Of a column with outcomes. NULL where there is no outcome, or where it does not have the field.
 

@@ -104,7 +104,7 @@ class Run(Table):
 
 
 LEFT_OUT = Run.decision["keeps"].astext == "false"
-"""Of a run that a person left out of all numbers; NULL while nobody has decided."""
+"""Condition of a run that a person left out of all numbers; NULL while nobody has decided."""
 
 
 class RunFlow(Table):

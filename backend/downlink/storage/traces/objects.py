@@ -23,7 +23,7 @@ from downlink.process.settings import Settings
 LANES = 8
 """Requests of one reader or writer that are under way at once: a chunk has 60 kB, and the way to the store is long."""
 PAGE = 1_000
-"""What S3 lists and deletes at once."""
+"""Objects that S3 lists and deletes at once."""
 Kept = bytes | str
 """Parquet as it is in the database, or the URL of the object that holds it."""
 T = TypeVar("T")

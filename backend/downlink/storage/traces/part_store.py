@@ -22,9 +22,9 @@ from downlink.storage.unit import Unit
 PartKey = tuple[UUID, int, str, int]
 """A part by run, flow, point and the sequence of its first chunk."""
 PATIENCE = timedelta(hours=1)
-"""Longer than any unit of work, and than any job may take."""
+"""A wait longer than any unit of work, and than any job may take."""
 HAS_PARQUET = Chunk.parquet.is_not(None) | Chunk.folder_id.is_not(None)
-"""Whether a row is that of a part's first chunk."""
+"""Condition of a row that is that of a part's first chunk."""
 _IS_NAMED = exists().where(Chunk.folder_id == TraceFolder.id)
 
 

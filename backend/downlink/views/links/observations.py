@@ -17,7 +17,7 @@ from downlink.storage.unit import Unit
 from downlink.views.results.days import MOST_RUNS, campaign_day
 
 POINTS = 400
-"""Of one strip: more than a page is wide cannot be seen."""
+"""Points of one strip: more than the width of a page cannot be seen."""
 NEAR = timedelta(minutes=15)
 """A run in which nothing was observed takes the last value before it, this old at most."""
 

@@ -26,10 +26,10 @@ from downlink.storage.unit import Unit
 from downlink.views.campaigns.annotations import Annotation, annotation_of
 
 MOST_RUNS = 5_000
-"""More than a week of runs every two minutes; a strip of more could not be read."""
+"""Runs of a strip at most: more than a week of runs every two minutes could not be read."""
 STEADY = "time_to_steady_s"
 STRIP_METRICS = (*METRICS, STEADY, *LINKED)
-"""What a strip can show: that of which each run has stored its own value."""
+"""Metrics that a strip can show: those of which each run has stored its own value."""
 
 
 @dataclass(frozen=True)

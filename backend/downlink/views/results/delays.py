@@ -20,7 +20,7 @@ from downlink.views.results.flows import Flows, Group, complete_flows, run_ids
 
 POINTS = 101
 SHARES = tuple(place / (POINTS - 1) for place in range(POINTS))
-"""Of the blocks, from the least to the largest: where quantiles are given."""
+"""Shares of the blocks, from the least to the largest, at which quantiles are given."""
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,7 @@ KEPT: Mapping[str, Callable[[Unit, UUID], Any]] = {
 }
 """Answers that are made and stored with the report."""
 FROM_REPORT = frozenset({"statistics", "values"})
-"""Those that say what the report says, whatever has ended since."""
+"""Answers that agree with the report, whatever has ended since."""
 
 
 def kept_answer(unit: Unit, campaign_id: UUID, name: str) -> bytes:

@@ -20,7 +20,7 @@ from downlink.storage.unit import Unit
 
 MomentKind = Literal["first_byte", "slow_start_exit", "first_loss", "end", "outage", "handover", "annotation"]
 MOST_MOMENTS = 2_000
-"""More than anybody tells apart; the link's log has all of them."""
+"""Moments at most, more than anybody tells apart; the link's log has all of them."""
 MOST_NOTED = 50
 JUDGED: dict[str, MomentKind] = {"observed_exit": "slow_start_exit", "first_loss": "first_loss"}
 """Detectors that say what the flow itself did."""

@@ -20,7 +20,7 @@ from downlink.views.traces.traces import no_trace, refuse_backward, refuse_remov
 
 ShownKind = Literal["counter", "gauge"]
 MOST_COLUMNS = 16
-"""Of one answer."""
+"""Columns of one answer at most."""
 
 
 @dataclass(frozen=True)
